@@ -1,0 +1,95 @@
+"""The one contract between architectures and everything else: encode, start, step; and forward for training.
+
+Search knows only `start` and `step`, training only `features` and `project`; so every architecture is trained, searched
+and scored by the very same code. State is passed in and returned, never kept on the module.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+Tree = Tensor | tuple["Tree", ...]
+"""Tensors whose first dimension is the batch, in nested tuples."""
+
+
+class State(NamedTuple):
+    """What a decoder knows between two steps."""
+
+    memory: Tree
+    """From the encoder: the same for every hypothesis of a sentence, and never changed by a step."""
+    cache: Tree
+    """From the steps so far."""
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Attention weights (batch, heads, queries, keys), one tensor a layer; a model has the kinds that it has."""
+
+    encoder: list[Tensor]
+    """Source looking at source."""
+    decoder: list[Tensor]
+    """Target looking at target."""
+    cross: list[Tensor]
+    """Target looking at source."""
+
+
+class Seq2Seq(nn.Module, ABC):
+    """A model that reads a source and writes a target, a token a step."""
+
+    max_length: int | None = None
+    """Longest sequence that it can take, where it has such a limit."""
+
+    @abstractmethod
+    def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
+        """Read the source (batch, positions); the mask is True where there is a token."""
+
+    @abstractmethod
+    def start(self, memory: Tree) -> State:
+        """The state before the first step."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Logits (batch, vocabulary) after these tokens (batch), the first of which is `<pad>`."""
+
+    @abstractmethod
+    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
+        """Teacher forcing: what is projected to logits after each of the target's tokens (batch, steps, width)."""
+
+    @abstractmethod
+    def projection(self) -> tuple[Tensor, Tensor | None]:
+        """Weight (vocabulary, width) and bias of the last linear map; the vocabulary here is without `<pad>`."""
+
+    def project(self, features: Tensor) -> Tensor:
+        return nn.functional.linear(features, *self.projection())
+
+    def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
+        """Logits (batch, steps, vocabulary) of all steps at once; `target` begins with `<pad>`."""
+        return self.project(self.features(source, source_mask, target))
+
+    def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
+        """Attention weights for this pair; an architecture that attends overrides it."""
+        return Attention(encoder=[], decoder=[], cross=[])
+
+
+def select(tree: Tree, rows: Tensor) -> Tree:
+    """The rows of every tensor of a tree."""
+    if isinstance(tree, Tensor):
+        return tree.index_select(0, rows)
+    return tuple(select(branch, rows) for branch in tree)
+
+
+def repeat(tree: Tree, times: int) -> Tree:
+    """Every row of every tensor, `times` times over, one after the other."""
+    if isinstance(tree, Tensor):
+        return tree.repeat_interleave(times, dim=0)
+    return tuple(repeat(branch, times) for branch in tree)
+
+
+def token_mask(lengths: Tensor, width: int) -> Tensor:
+    """(batch, width): True at the first `lengths` positions of each row."""
+    return torch.arange(width, device=lengths.device) < lengths[:, None]

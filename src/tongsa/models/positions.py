@@ -1,0 +1,46 @@
+"""Positions: sinusoids (§3.5), or learned embeddings (Table 3, row E)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def sinusoids(length: int, d_model: int) -> Tensor:
+    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d_model))          §3.5
+
+    (length, d_model), sines and cosines interleaved as the paper writes them.
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]
+    rate = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    table = torch.empty(length, d_model, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(position * rate)
+    table[:, 1::2] = torch.cos(position * rate)
+    return table.float()
+
+
+class SinusoidalPositions(nn.Module):
+    """The table of sinusoids; it grows when a longer sequence comes, and is not part of the weights."""
+
+    table: Tensor
+
+    def __init__(self, d_model: int, length: int = 512) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoids(length, d_model), persistent=False)
+
+    def forward(self, first: int, length: int) -> Tensor:
+        """(length, d_model): the encodings of positions first .. first + length - 1."""
+        if first + length > len(self.table):
+            longer = sinusoids(2 * (first + length), self.table.shape[1])
+            self.table = longer.to(self.table)
+        return self.table[first : first + length]
+
+
+class LearnedPositions(nn.Module):
+    def __init__(self, d_model: int, length: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(length, d_model))
+
+    def forward(self, first: int, length: int) -> Tensor:
+        """(length, d_model)"""
+        return self.weight[first : first + length]

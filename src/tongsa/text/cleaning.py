@@ -1,0 +1,77 @@
+"""Named filters over pairs. Each counts what it left out and keeps the first places: nothing vanishes unsaid."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from tongsa.text.pairs import Pair, Place
+
+EXAMPLES = 3
+
+
+@dataclass
+class Tally:
+    """How many pairs came, how many each filter took out, and where the first of those stood."""
+
+    seen: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    places: dict[str, list[Place]] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> int:
+        return self.seen - self.dropped.total()
+
+    def drop(self, name: str, where: Place) -> None:
+        self.dropped[name] += 1
+        examples = self.places.setdefault(name, [])
+        if len(examples) < EXAMPLES:
+            examples.append(where)
+
+    def lines(self) -> list[str]:
+        """What was left out, a line a filter."""
+        return [
+            f"left out {count:,} {name} (first: {'; '.join(map(str, self.places[name]))})"
+            for name, count in self.dropped.most_common()
+        ]
+
+
+Filter = Callable[[Pair], bool]
+"""True where the pair may stay."""
+
+
+def clean(pairs: Iterable[Pair], filters: dict[str, Filter], tally: Tally) -> Iterator[Pair]:
+    """The pairs that every filter lets through; the first filter that does not is the one that counts."""
+    for pair in pairs:
+        tally.seen += 1
+        for name, stays in filters.items():
+            if not stays(pair):
+                tally.drop(name, pair.where)
+                break
+        else:
+            yield pair
+
+
+def has_text(pair: Pair) -> bool:
+    return bool(pair.source.strip() and pair.target.strip())
+
+
+def shorter_than(characters: int) -> Filter:
+    """Keeps absurd lines away from the subword model; the exact limit is in subwords, after it."""
+    return lambda pair: len(pair.source) <= characters and len(pair.target) <= characters
+
+
+def not_seen_before() -> Filter:
+    """Remembers eight bytes of each pair."""
+    seen: set[bytes] = set()
+
+    def stays(pair: Pair) -> bool:
+        key = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
+        if key in seen:
+            return False
+        seen.add(key)
+        return True
+
+    return stays

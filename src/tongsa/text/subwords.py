@@ -1,0 +1,182 @@
+"""Subwords: SentencePiece models for the two languages, one shared or one each.
+
+Ids are those of MarianMT: `</s>` is 0, `<unk>` is 1, and `<pad>` is the last one, which SentencePiece does not know of.
+The decoder starts from `<pad>`, whose embedding is zero.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sentencepiece
+
+from tongsa.config import SubwordsSection
+from tongsa.errors import CorpusError, DirectoryError
+from tongsa.files import write_atomically
+
+END = 0
+UNKNOWN = 1
+
+
+class Vocabulary:
+    """The pieces of one SentencePiece model, and `<pad>` after them."""
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._sampler_lock = threading.Lock()
+        self.pad: int = self._processor.get_piece_size()
+        self._is_rare = [
+            self._processor.is_byte(id) or self._processor.is_unknown(id) for id in range(self._processor.get_piece_size())
+        ]
+
+    def __len__(self) -> int:
+        """Pieces and `<pad>`: the rows of an embedding table."""
+        return self.pad + 1
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a tidy text, without the end."""
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def encode_many(self, texts: Sequence[str], threads: int) -> list[list[int]]:
+        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=threads)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        text: str = self._processor.decode([id for id in ids if id not in (END, self.pad)])
+        return text
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        return ["<pad>" if id == self.pad else self._processor.id_to_piece(id) for id in ids]
+
+    def all_pieces(self) -> list[str]:
+        return self.pieces(range(len(self)))
+
+    def is_foreign(self, ids: Sequence[int]) -> bool:
+        """True where most pieces are bytes or unknown: text that the model has never seen the like of."""
+        return 2 * sum(self._is_rare[id] for id in ids) > len(ids)
+
+    def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
+        """The same sentences cut differently: BPE-dropout, or sampling from the unigram model.
+
+        SentencePiece keeps its generator in the thread and seeds it once, on first use. A thread of our own for each
+        call makes the cuts a function of the seed alone.
+        """
+        sampled: list[list[int]] = []
+
+        def sample() -> None:
+            for ids in sentences:
+                text = self._processor.decode(list(ids))
+                cut = self._processor.encode(text, enable_sampling=True, alpha=amount, nbest_size=-1)
+                sampled.append(cut or list(ids))
+
+        with self._sampler_lock:
+            sentencepiece.set_random_generator_seed(seed)
+            thread = threading.Thread(target=sample)
+            thread.start()
+            thread.join()
+        return sampled
+
+
+@dataclass(frozen=True)
+class Subwords:
+    """The vocabularies of both languages; the same object twice where they are joint."""
+
+    source: Vocabulary
+    target: Vocabulary
+
+    @property
+    def joint(self) -> bool:
+        return self.source is self.target
+
+    def save(self, directory: Path) -> None:
+        for name, vocabulary in self._files().items():
+            write_atomically(directory / name, vocabulary.model)
+
+    def _files(self) -> dict[str, Vocabulary]:
+        if self.joint:
+            return {"subwords.model": self.source}
+        return {"subwords.source.model": self.source, "subwords.target.model": self.target}
+
+    @classmethod
+    def load(cls, directory: Path) -> Subwords:
+        joint = directory / "subwords.model"
+        if joint.is_file():
+            vocabulary = _load(joint)
+            return cls(vocabulary, vocabulary)
+        return cls(_load(directory / "subwords.source.model"), _load(directory / "subwords.target.model"))
+
+
+def _load(path: Path) -> Vocabulary:
+    try:
+        return Vocabulary(path.read_bytes())
+    except OSError as error:
+        raise DirectoryError(f"{path} cannot be read: {error.strerror}") from error
+    except RuntimeError as error:
+        raise DirectoryError(f"{path} is no SentencePiece model", "It may have been cut short while it was copied.") from error
+
+
+class VocabularyTooLargeError(CorpusError):
+    """The text has fewer pieces to offer than were asked for."""
+
+    def __init__(self, size: int, bearable: int) -> None:
+        super().__init__(
+            f"the text is too small for a vocabulary of {size:,} pieces",
+            f"It bears at most {bearable:,}:  --set subwords.size={bearable}",
+        )
+        self.bearable = bearable
+
+
+def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocabulary:
+    """A vocabulary learnt from (a sample of) the text."""
+    written = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=_never_empty(lines),
+            model_writer=written,
+            model_type=section.kind,
+            vocab_size=section.size,
+            character_coverage=section.character_coverage,
+            byte_fallback=section.byte_fallback,
+            normalization_rule_name="identity",  # the text is tidied before: NFC, white space
+            eos_id=END,
+            unk_id=UNKNOWN,
+            bos_id=-1,
+            pad_id=-1,
+            max_sentence_length=16_384,
+            num_threads=threads,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise _explained(error, section) from error
+    return Vocabulary(written.getvalue())
+
+
+def _never_empty(lines: Iterable[str]) -> Iterator[str]:
+    empty = True
+    for line in lines:
+        empty = False
+        yield line
+    if empty:
+        raise CorpusError("there is no text to learn subwords from")
+
+
+def _explained(error: RuntimeError, section: SubwordsSection) -> CorpusError:
+    message = str(error)
+    too_high = re.search(r"value <= (\d+)", message)
+    if too_high:
+        return VocabularyTooLargeError(section.size, int(too_high.group(1)))
+    too_low = re.search(r"smaller than required_chars\D*(\d+)\D+(\d+)", message)
+    if too_low or "required_chars" in message:
+        return CorpusError(
+            f"a vocabulary of {section.size:,} pieces has no room for all characters of the text",
+            "Give it more pieces (--set subwords.size=8000), or leave the rarest characters to bytes"
+            " (--set subwords.character_coverage=0.999).",
+        )
+    return CorpusError(f"subwords could not be learnt: {message.splitlines()[-1] if message else 'no reason given'}")

@@ -1,0 +1,10 @@
+"""The parts of the built-in Korean-English corpus, from letters to sentences.
+
+hangul    final consonants, particles, conjugation, numerals
+english   articles, plurals, verb groups
+lexicon   the words
+phrases   who, what, when, where
+clauses   tense, mode, negation
+simple    sentences of one clause
+joined    relative clauses and clauses joined by -고, -지만, -아서, -(으)면
+"""

@@ -3,6 +3,7 @@
 hangul    final consonants, particles, conjugation, numerals
 english   articles, plurals, verb groups
 lexicon   the words
+times     the words for times
 phrases   who, what, when, where
 clauses   tense, mode, negation
 simple    sentences of one clause

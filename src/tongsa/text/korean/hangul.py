@@ -2,7 +2,7 @@
 
 A precomposed Hangul syllable is a number: ``0xAC00 + (initial * 21 + vowel) * 28 + final``. Everything here follows
 from it: which shape a particle takes, how a stem joins its ending, how vowels contract. What spelling cannot tell
-(걷다 "walk" is irregular and 닫다 "close" is not) is marked on the word as its `irregular` class: one of ㄷ ㅂ ㅅ ㅎ 르.
+(걷다 "walk" is irregular and 닫다 "close" is not) is marked on the word as its `irregular` class.
 """
 
 from __future__ import annotations

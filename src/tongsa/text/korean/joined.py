@@ -199,7 +199,7 @@ def because(rng: Random) -> Pair:
 def weather_because(rng: Random) -> Pair:
     """Bad weather is a reason not to do things."""
     quality, who = rng.choice(lexicon.WEATHER), subject(rng)
-    bad = quality.english in ("cold", "hot", "bad", "cloudy")
+    bad = quality.english in ("cold", "hot", "bad")
     act, how = doing(rng, who.korean), Manner("past", negation=rng.choice(("지 못하", "지 않")) if bad else "")
     before = spaced("날씨가", quality.predicate.infinitive() + "서", who.topic())
     english = f"{english_clause(who, NEVER, act, how)} because the weather was {quality.english}"
@@ -221,7 +221,7 @@ def condition(rng: Random) -> Pair:
         )
         clause = english_clause(who, NEVER, act, how)
         return finish(rng, f"{korean} {who.topic()}", who, act, how), f"If {english}, {clause}."
-    who = subject(rng, pronounced=True)
+    who, how = subject(rng, pronounced=True), Manner("future")
     act = doing(rng, who.korean)
     korean, english = ("돈", "money") if act.verb.english in ("buy", "give", "send") else ("시간", "time")
     having = "있으시면" if who.honorific else "있으면"

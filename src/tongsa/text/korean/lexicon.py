@@ -126,10 +126,8 @@ THINGS: dict[str, tuple[Noun, ...]] = {
     "thing": (
         Noun("가방", "bag"),
         Noun("우산", "umbrella"),
-        Noun("시계", "watch", plural="watches"),
-        Noun("의자", "chair"),
+        Noun("시계", "watch"),
         Noun("모자", "hat"),
-        Noun("공", "ball"),
         Noun("지갑", "wallet"),
     ),
     "machine": (Noun("컴퓨터", "computer", "대"), Noun("카메라", "camera", "대")),
@@ -166,7 +164,6 @@ PEOPLE = (
     Person("기자", "reporter"),
     Person("요리사", "cook"),
     Person("경찰관", "police officer"),
-    Person("변호사", "lawyer"),
     Person("작가", "writer"),
     Person("군인", "soldier"),
     Person("아이", "child", plural="children"),
@@ -358,7 +355,6 @@ QUALITIES = (
     _adjective("조용하", "quiet", "animal house room song"),
     _adjective("깨끗하", "clean", "clothes house room"),
     _adjective("넓", "spacious", "house room"),
-    _adjective("좁", "narrow", "room opening"),
     _adjective("빨갛", "red", "clothes thing flower", "ㅎ"),
     _adjective("파랗", "blue", "clothes thing", "ㅎ"),
     _adjective("노랗", "yellow", "clothes thing flower", "ㅎ"),
@@ -388,7 +384,6 @@ WEATHER = (
     _adjective("좋", "good", "weather"),
     _adjective("나쁘", "bad", "weather"),
     _adjective("따뜻하", "warm", "weather"),
-    _adjective("흐리", "cloudy", "weather"),
     _adjective("맑", "clear", "weather"),
 )
 
@@ -402,45 +397,3 @@ FURNITURE = {
     "나무": ("the tree", "아래 옆 앞 뒤"),
 }
 """What stands in a room, and the `SPOTS` where things are found."""
-
-PAST_TIMES = {
-    "어제": "yesterday",
-    "그저께": "the day before yesterday",
-    "지난주에": "last week",
-    "지난달에": "last month",
-    "작년에": "last year",
-    "어젯밤에": "last night",
-}
-FUTURE_TIMES = {
-    "내일": "tomorrow",
-    "모레": "the day after tomorrow",
-    "다음 주에": "next week",
-    "다음 달에": "next month",
-    "내년에": "next year",
-    "오늘 밤에": "tonight",
-}
-LONG_TIMES = {
-    "past": {"작년에": "last year", "지난달에": "last month"},
-    "present": {"요즘": "these days"},
-    "future": {"내년에": "next year", "다음 달에": "next month"},
-}
-HABIT_TIMES = {
-    "매일": "every day",
-    "매주": "every week",
-    "아침마다": "every morning",
-    "주말마다": "every weekend",
-    "요즘": "these days",
-}
-OFTEN = {"자주": "often", "가끔": "sometimes", "항상": "always", "보통": "usually"}
-DAY_PARTS = {"아침": "morning", "오후": "afternoon", "저녁": "evening"}
-WEEKDAYS = {
-    "월요일": "Monday",
-    "화요일": "Tuesday",
-    "수요일": "Wednesday",
-    "목요일": "Thursday",
-    "금요일": "Friday",
-    "토요일": "Saturday",
-    "일요일": "Sunday",
-}
-SPANS = {"시간": ("hour", "native"), "분": ("minute", "sino"), "달": ("month", "native"), "년": ("year", "sino")}
-"""Units of time, and the numerals that count them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from . import lexicon
+from . import lexicon, times
 from .english import article, number_words, plural, spaced
 from .hangul import AND, BY, OBJECT, SUBJECT, TOPIC, Predicate, attach, native, sino
 from .lexicon import Noun, Person, Verb
@@ -330,22 +330,22 @@ def when(rng: Random, tense: str, verb: Verb | None = None) -> When:
     if verb in lexicon.LIKING:
         return When()
     if verb and verb.lasting:
-        return When(*rng.choice(tuple(lexicon.LONG_TIMES[tense].items()))) if dice < 0.5 else When()
+        return When(*rng.choice(tuple(times.LONG_TIMES[tense].items()))) if dice < 0.5 else When()
     if tense == "present":
         if dice < 0.5:
-            korean, english = rng.choice(tuple(lexicon.OFTEN.items()))
+            korean, english = rng.choice(tuple(times.OFTEN.items()))
             return When(korean, often=english)
         if dice < 0.65:
-            korean, english = rng.choice(tuple(lexicon.WEEKDAYS.items()))
+            korean, english = rng.choice(tuple(times.WEEKDAYS.items()))
             return When(f"{korean}마다", f"every {english}")
-        return When(*rng.choice(tuple(lexicon.HABIT_TIMES.items())))
+        return When(*rng.choice(tuple(times.HABIT_TIMES.items())))
     if dice < 0.65:
-        return When(*rng.choice(tuple((lexicon.PAST_TIMES if tense == "past" else lexicon.FUTURE_TIMES).items())))
+        return When(*rng.choice(tuple((times.PAST_TIMES if tense == "past" else times.FUTURE_TIMES).items())))
     if dice < 0.73:
-        korean, english = rng.choice(tuple(lexicon.WEEKDAYS.items()))
+        korean, english = rng.choice(tuple(times.WEEKDAYS.items()))
         return When(f"{korean}에", f"on {english}")
     day, english = ("어제", "yesterday") if tense == "past" else ("내일", "tomorrow")
-    part, word = rng.choice(tuple(lexicon.DAY_PARTS.items()))
+    part, word = rng.choice(tuple(times.DAY_PARTS.items()))
     if dice < 0.85:
         return When(f"{day} {part}에", f"{english} {word}")
     hour, oclock = clock(rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from . import lexicon
+from . import lexicon, times
 from .clauses import (
     Manner,
     english_clause,
@@ -214,7 +214,7 @@ def is_a(rng: Random) -> Pair:
         someone, tense = subject(rng), rng.choice(("present", "present", "past"))
         if someone.english.split()[0] in ("the", "this", "that", "these", "those"):
             return is_a(rng)  # "the doctor is a doctor"
-        person, trait = rng.choice(lexicon.PEOPLE[:11]), rng.choice((*lexicon.TRAITS, None, None, None))
+        person, trait = rng.choice(lexicon.PEOPLE[:10]), rng.choice((*lexicon.TRAITS, None, None, None))
         what = spaced(trait.predicate.before_noun("present") if trait else "", person.korean)
         english = spaced(trait.english if trait else "", person.english)
         english = plural(english) if someone.who == "we" else article(english)
@@ -229,7 +229,7 @@ def exists(rng: Random) -> Pair:
     english, spots = lexicon.FURNITURE[furniture]
     spot, tense, formal = rng.choice(spots.split()), rng.choice(("present", "present", "past")), rng.random() < 0.35
     kinds = ("book", "press", "fruit", "baked", "thing", "animal") if spot == "위" else ("thing", "animal", "book")
-    noun = rng.choice([noun for noun in lexicon.THINGS[rng.choice(kinds)] if noun.korean != "의자"])
+    noun = rng.choice(lexicon.THINGS[rng.choice(kinds)])
     place, where = f"{furniture} {spot}에", f"{lexicon.SPOTS[spot]} {english}"
     dice = rng.random()
     if dice < 0.15:
@@ -306,8 +306,8 @@ def lasting(rng: Random) -> Pair:
     how = Manner(rng.choice(("past", "past", "future")))
     dice = rng.random()
     if dice < 0.5:
-        unit = rng.choice(tuple(lexicon.SPANS)[:2])
-        english, numerals = lexicon.SPANS[unit]
+        unit = rng.choice(tuple(times.SPANS)[:2])
+        english, numerals = times.SPANS[unit]
         number = rng.randint(1, 10) if numerals == "native" else rng.choice((10, 20, 30, 40, 50))
         amount = native(number) if numerals == "native" else sino(number)
         span = f"{amount} {unit} 동안", f"for {number_words(number)} {english if number == 1 else plural(english)}"
@@ -318,7 +318,7 @@ def lasting(rng: Random) -> Pair:
         stop, end = stop_end
         span = f"{start}부터 {stop}까지", f"from {begin} to {end}"
     else:
-        days = tuple(lexicon.WEEKDAYS.items())
+        days = tuple(times.WEEKDAYS.items())
         first, last = (days[day] for day in sorted(rng.sample(range(len(days)), 2)))
         span = f"{first[0]}부터 {last[0]}까지", f"from {first[1]} to {last[1]}"
     act = Action(verb, f"{place.korean}에서 {span[0]}", f"{place.at} {span[1]}", "")

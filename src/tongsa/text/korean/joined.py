@@ -109,7 +109,8 @@ def doing(rng: Random, avoid: str, *, but: str = "") -> Action:
 def and_then(rng: Random) -> Pair:
     """One subject does two things: -고; the first clause takes its tense from the last."""
     who = subject(rng)
-    first = doing(rng, who.korean)
+    while (first := doing(rng, who.korean)).verb in lexicon.MOTIONS:  # going is joined by -아서: see `go_and`
+        pass
     second = doing(rng, who.korean, but=first.verb.english)
     how = Manner(rng.choice(("past", "past", "future", "present")))
     time = when(rng, how.tense)

@@ -95,7 +95,7 @@ def _ask(rng: Random, word: str, who: Subject, act: Action, tense: str, *, timed
 def what_question(rng: Random) -> Pair:
     who, verb = asker(rng), rng.choice(lexicon.ACTIONS)
     # 드시다 is both eating and drinking, and here no object tells which: it is read as eating.
-    known = sum(len(lexicon.THINGS[kind]) for kind in verb.kinds) == 1  # building: what else than a house?
+    known = sum(len(lexicon.THINGS[kind]) for kind in verb.kinds) <= 2  # one builds a house, what else?
     if known or "child" in verb.kinds or (who.honorific and verb.english == "drink"):
         return what_question(rng)
     korean, english = setting(rng, verb, who.korean)
@@ -276,7 +276,7 @@ def price(rng: Random) -> Pair:
 
 def age(rng: Random) -> Pair:
     who = subject(rng)
-    if who.honorific or who.who == "we":
+    if who.honorific or who.who == "we" or who.english.startswith(("the ", "this ", "that ")):
         return age(rng)
     years = rng.randint(6, 49)
     korean = copula(f"{native(years)} 살", "present", formal=rng.random() < 0.35)

@@ -154,8 +154,6 @@ class TrainingSection:
     """Adam's beta_2 (§5.3)."""
     epsilon: float = 1e-9
     """Adam's epsilon (§5.3)."""
-    weight_decay: float = 0.0
-    """Decoupled weight decay (AdamW) of the matrices; the paper has none."""
     clip: float = 0.0
     """Largest norm of an update's gradient (0: no clipping, as in the paper)."""
     checkpoint_every: int = 0
@@ -177,7 +175,7 @@ class TrainingSection:
         found = _bounds(
             self,
             at_least_1=["updates", "batch_tokens", "warmup", "validation_pairs", "average"],
-            at_least_0=["chunk_tokens", "processes", "peak", "clip", "weight_decay"],
+            at_least_0=["chunk_tokens", "processes", "peak", "clip"],
             fractions=["label_smoothing", "beta1", "beta2"],
         )
         found += _bounds(self, at_least_0=["checkpoint_every", "validate_every", "patience"])

@@ -1,0 +1,143 @@
+"""Batches: an update of the weights is a few chunks of sentences of similar length.
+
+    epoch ─ shuffled, sorted by length ─▶ chunks (chunk_tokens target tokens) ─ shuffled ─▶ updates (batch_tokens)
+
+A chunk is what goes through the model at once, so it bounds the memory; workers share the chunks of an update among
+them. Everything is a pure function of the seed and the epoch: a position is two numbers, and any worker can find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tongsa.ids import PairIds, Sentences
+from tongsa.text.subwords import END, Subwords
+
+Rows = NDArray[np.int64]
+"""The places of a chunk's pairs in the corpus."""
+
+
+class Position(NamedTuple):
+    """Which update of which epoch comes next."""
+
+    epoch: int = 0
+    update: int = 0
+
+
+class Batch(NamedTuple):
+    """A chunk as tensors (sentences, positions)."""
+
+    source: Tensor
+    source_mask: Tensor
+    target: Tensor
+    """What the decoder reads: `<pad>`, then the target."""
+    labels: Tensor
+    """What it should write: the target, then the end; `<pad>` behind it."""
+
+    def to(self, device: torch.device) -> Batch:
+        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The order in which a corpus is gone through."""
+
+    source_lengths: NDArray[np.int32]
+    target_lengths: NDArray[np.int32]
+    """Tokens of each pair, the end included."""
+    batch_tokens: int
+    chunk_tokens: int
+    seed: int
+
+    @classmethod
+    def of(cls, pairs: PairIds, *, batch_tokens: int, chunk_tokens: int, seed: int) -> Plan:
+        return cls(
+            source_lengths=pairs.source.lengths + 1,
+            target_lengths=pairs.target.lengths + 1,
+            batch_tokens=batch_tokens,
+            chunk_tokens=chunk_tokens,
+            seed=seed,
+        )
+
+    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
+        """The chunks of every update from `start` on, and the position behind it; without end."""
+        epoch, first = start
+        while True:
+            groups = self.epoch(epoch)
+            for update in range(first, len(groups)):
+                last = update + 1 == len(groups)
+                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
+            epoch, first = epoch + 1, 0
+
+    def epoch(self, number: int) -> list[list[Rows]]:
+        """Every pair once, in chunks, in updates."""
+        random = np.random.default_rng((self.seed, number))
+        chunks = self.chunks(random)
+        order = random.permutation(len(chunks))
+        per_update = max(1, round(self.batch_tokens / self.chunk_tokens))
+        groups = np.array_split(order, max(1, round(len(chunks) / per_update)))
+        return [[chunks[i] for i in group] for group in groups]
+
+    def chunks(self, random: np.random.Generator) -> list[Rows]:
+        """Pairs of similar length together: first by target, then by source; equals in random order."""
+        shuffled = random.permutation(len(self.target_lengths))
+        order = shuffled[np.lexsort((self.source_lengths[shuffled], self.target_lengths[shuffled]))]
+        ends = np.cumsum(self.target_lengths[order], dtype=np.int64)
+        chunks = []
+        first = 0
+        while first < len(order):
+            done = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, done + self.chunk_tokens, side="right")))
+            last = first + self._fits(order[first:last])
+            chunks.append(order[first:last])
+            first = last
+        return chunks
+
+    def _fits(self, rows: Rows) -> int:
+        """How many of these, padded on the source side, stay within twice the budget; one always does."""
+        widest = np.maximum.accumulate(self.source_lengths[rows])
+        within = widest * np.arange(1, len(rows) + 1) <= 2 * self.chunk_tokens
+        return max(1, int(within.sum()))
+
+
+def assemble(pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int) -> Batch:
+    """The tensors of a chunk; with `sampling` its sentences are cut into other subwords each time."""
+    source, target = _sentences(pairs.source, rows), _sentences(pairs.target, rows)
+    if sampling:
+        source = [np.array(ids) for ids in subwords.source.resegment([s.tolist() for s in source], sampling, seed)]
+        target = [np.array(ids) for ids in subwords.target.resegment([t.tolist() for t in target], sampling, seed)]
+    source_pad, target_pad = subwords.source.pad, subwords.target.pad
+    read = _padded(source, source_pad, after=END)
+    return Batch(
+        source=read,
+        source_mask=read != source_pad,
+        target=_padded(target, target_pad, before=target_pad),
+        labels=_padded(target, target_pad, after=END),
+    )
+
+
+def _sentences(side: Sentences, rows: Rows) -> list[NDArray[np.integer]]:
+    return [side[row] for row in rows]
+
+
+def _padded(
+    sentences: list[NDArray[np.integer]], pad: int, *, before: int | None = None, after: int | None = None
+) -> Tensor:
+    """(sentences, longest + 1), with one id before or after each sentence."""
+    lengths = np.array([len(ids) for ids in sentences])
+    table = np.full((len(sentences), int(lengths.max()) + 1), pad, dtype=np.int64)
+    first = 0 if before is None else 1
+    places = np.arange(table.shape[1] - 1) < lengths[:, None]
+    table[:, first : table.shape[1] - 1 + first][places] = np.concatenate(sentences)
+    if before is not None:
+        table[:, 0] = before
+    if after is not None:
+        table[np.arange(len(sentences)), lengths] = after
+    return torch.from_numpy(table)

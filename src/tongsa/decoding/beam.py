@@ -1,0 +1,114 @@
+"""Beam search: the best few hypotheses of each sentence, extended together.
+
+A step takes the 2 x beam best extensions of each sentence. Those among the first `beam` that end are set aside as
+finished; the best `beam` that do not end go on. A sentence is done when `beam` of its hypotheses have finished, or at
+its limit of length, where only the end may follow. With beam 1 this is greedy search; with a beam as wide as the tree
+it is exhaustive.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from tongsa.decoding.search import Hypothesis, Search, Special, length_penalty
+from tongsa.models.contract import Seq2Seq, State, Tree, repeat, select
+
+
+class Candidates(NamedTuple):
+    """Extensions of each sentence's hypotheses (sentences, candidates), best first."""
+
+    log_p: Tensor
+    parent: Tensor
+    """Which hypothesis of the sentence it extends."""
+    token: Tensor
+
+
+def beam_search(
+    model: Seq2Seq, memory: Tree, limits: Tensor, search: Search, special: Special
+) -> list[list[Hypothesis]]:
+    beam = max(search.beam, search.nbest)
+    state = model.start(repeat(memory, beam))
+    sentences = list(range(len(limits)))  # those not done yet, by their place in the batch
+    finished: list[list[Hypothesis]] = [[] for _ in sentences]
+    log_p = starting_scores(len(limits), beam, limits.device)
+    tokens = torch.full((len(limits) * beam,), special.start, device=limits.device)
+    written = torch.empty(len(limits), beam, 0, dtype=torch.long, device=limits.device)
+    for length in range(1, int(limits.max()) + 1):
+        logits, state = model.step(tokens, state)
+        at_limit = length >= limits
+        best = extend(log_p, logits, at_limit, special.end)
+        collect(best, written, sentences, finished, at_limit, length, search.length_penalty, special.end)
+        log_p, parent, token = going_on(best, beam, special.end)
+        written = torch.cat([written.gather(1, parent[..., None].expand(-1, -1, length - 1)), token[..., None]], dim=2)
+        open_ones = [i for i, s in enumerate(sentences) if len(finished[s]) < beam and not at_limit[i]]
+        if not open_ones:
+            break
+        rows = parent + beam * torch.arange(len(sentences), device=limits.device)[:, None]
+        if len(open_ones) < len(sentences):
+            keep = torch.tensor(open_ones, device=limits.device)
+            sentences = [sentences[i] for i in open_ones]
+            log_p, written, token, limits, rows = (x[keep] for x in (log_p, written, token, limits, rows))
+            state = State(select(state.memory, rows.flatten()), state.cache)
+        # Hypotheses of one sentence share its memory, so between them only the cache has to be reordered.
+        state = State(state.memory, select(state.cache, rows.flatten()))
+        tokens = token.flatten()
+    return [sorted(group, key=lambda hypothesis: -hypothesis.score)[: search.nbest] for group in finished]
+
+
+def starting_scores(sentences: int, beam: int, device: torch.device) -> Tensor:
+    """(sentences, beam): one hypothesis that is certain, and none beside it."""
+    scores = torch.full((sentences, beam), -math.inf, device=device)
+    scores[:, 0] = 0
+    return scores
+
+
+def extend(log_p: Tensor, logits: Tensor, at_limit: Tensor, end: int) -> Candidates:
+    """The 2 x beam best extensions of each sentence; at the limit of length only the end may follow."""
+    sentences, beam = log_p.shape
+    following = torch.log_softmax(logits.float(), dim=-1).view(sentences, beam, -1)
+    vocabulary = following.shape[-1]
+    if bool(at_limit.any()):
+        not_the_end = torch.arange(vocabulary, device=logits.device) != end
+        following = following.masked_fill(at_limit[:, None, None] & not_the_end, -math.inf)
+    totals = (log_p[..., None] + following).flatten(1)
+    best = totals.topk(min(2 * beam, totals.shape[1]), dim=1)
+    return Candidates(best.values, best.indices // vocabulary, best.indices % vocabulary)
+
+
+def collect(
+    best: Candidates,
+    written: Tensor,
+    sentences: list[int],
+    finished: list[list[Hypothesis]],
+    at_limit: Tensor,
+    length: int,
+    alpha: float,
+    end: int,
+) -> None:
+    """Set aside the candidates that end, where they are among the first `beam` of their sentence."""
+    beam = written.shape[1]
+    ends = (best.token[:, :beam] == end) & (best.log_p[:, :beam] > -math.inf)
+    for row, column in ends.nonzero().tolist():
+        group = finished[sentences[row]]
+        if len(group) < beam:
+            total = float(best.log_p[row, column])
+            ids = written[row, int(best.parent[row, column])].tolist()
+            score = total / float(length_penalty(length, alpha))
+            group.append(Hypothesis(ids, total, score, ended=not at_limit[row]))
+
+
+def going_on(best: Candidates, beam: int, end: int) -> Candidates:
+    """The best `beam` candidates that do not end, in order."""
+    log_p = best.log_p.masked_fill(best.token == end, -math.inf)
+    kept = log_p.topk(min(beam, log_p.shape[1]), dim=1)
+    chosen = Candidates(kept.values, best.parent.gather(1, kept.indices), best.token.gather(1, kept.indices))
+    missing = beam - chosen.log_p.shape[1]
+    if missing <= 0:
+        return chosen
+    # A vocabulary smaller than the beam: fill up with hypotheses that can never win.
+    pad = torch.nn.functional.pad
+    return Candidates(pad(chosen.log_p, (0, missing), value=-math.inf), *(pad(x, (0, missing)) for x in chosen[1:]))

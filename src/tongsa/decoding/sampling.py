@@ -1,0 +1,47 @@
+"""Sampling: draw each token from the model's distribution, sharpened or cut to its likeliest part."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from tongsa.decoding.greedy import walk
+from tongsa.decoding.search import Hypothesis, Sampling, Special
+from tongsa.models.contract import Seq2Seq, Tree, repeat
+
+
+def sample(
+    model: Seq2Seq, memory: Tree, limits: Tensor, sampling: Sampling, draws: int, special: Special
+) -> list[list[Hypothesis]]:
+    """`draws` independent samples of each source, the likeliest first."""
+    generator = torch.Generator(device=limits.device).manual_seed(sampling.seed)
+
+    def choose(log_p: Tensor) -> Tensor:
+        cut = keep_top_p(keep_top_k(log_p / sampling.temperature, sampling.top_k), sampling.top_p)
+        return torch.multinomial(torch.softmax(cut, dim=-1), 1, generator=generator)[:, 0]
+
+    # A sample is judged by its probability as it stands: alpha 0.
+    found = walk(model, repeat(memory, draws), limits.repeat_interleave(draws), choose, 0.0, special)
+    groups = [found[first : first + draws] for first in range(0, len(found), draws)]
+    return [sorted(group, key=lambda hypothesis: -hypothesis.score) for group in groups]
+
+
+def keep_top_k(scores: Tensor, k: int) -> Tensor:
+    """-inf for all but the k highest of each row."""
+    if k == 0 or k >= scores.shape[-1]:
+        return scores
+    threshold = scores.topk(k, dim=-1).values[..., -1:]
+    return scores.masked_fill(scores < threshold, -math.inf)
+
+
+def keep_top_p(scores: Tensor, p: float) -> Tensor:
+    """-inf for all but the fewest tokens of each row whose probabilities sum to at least p."""
+    if p >= 1:
+        return scores
+    ordered, places = scores.sort(dim=-1, descending=True)
+    probabilities = torch.softmax(ordered, dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities  # what the likelier tokens have together
+    outside = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, places, before >= p)
+    return scores.masked_fill(outside, -math.inf)

@@ -1,0 +1,87 @@
+"""What a search is told, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from torch import Tensor
+
+from tongsa.config import DecodingSection
+from tongsa.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """Draw tokens instead of searching for the likeliest ones."""
+
+    temperature: float = 1.0
+    """Below 1 sharpens the distribution, above 1 flattens it."""
+    top_k: int = 0
+    """Draw from the k likeliest tokens (0: from all)."""
+    top_p: float = 1.0
+    """Draw from the fewest tokens that together have this probability."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.temperature <= 0 or self.top_k < 0 or not 0 < self.top_p <= 1:
+            raise UsageError(
+                "sampling needs a temperature above 0, a top-k of at least 0 and a top-p above 0 and at most 1",
+                f"It was given temperature {self.temperature}, top-k {self.top_k}, top-p {self.top_p}.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """How to search; the defaults are the paper's (§6.1)."""
+
+    beam: int = 4
+    length_penalty: float = 0.6
+    nbest: int = 1
+    """Hypotheses to give back for each source."""
+    max_extra: int = 50
+    max_ratio: float = 1.0
+    sampling: Sampling | None = None
+
+    def __post_init__(self) -> None:
+        if self.beam < 1 or self.nbest < 1:
+            raise UsageError(f"beam and nbest must be at least 1, not {self.beam} and {self.nbest}")
+
+    @classmethod
+    def of(cls, section: DecodingSection) -> Search:
+        return cls(
+            beam=section.beam,
+            length_penalty=section.length_penalty,
+            max_extra=section.max_extra,
+            max_ratio=section.max_ratio,
+        )
+
+
+class Special(NamedTuple):
+    """The ids that a search must know."""
+
+    start: int
+    """`<pad>`, which the decoder starts from."""
+    end: int
+
+
+class Hypothesis(NamedTuple):
+    ids: list[int]
+    """The target's tokens, without the end."""
+    log_probability: float
+    """The sum over its tokens and the end."""
+    score: float
+    """The same, divided by the length penalty: what hypotheses are ranked by."""
+    ended: bool = True
+    """False where the limit of length cut it off."""
+
+
+def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:
+    """lp(Y) = ((5 + |Y|) / 6)^alpha, where |Y| counts the end too                (Wu et al. 2016, Eq. 14; §6.1)"""
+    return ((5.0 + length) / 6.0) ** alpha
+
+
+def length_limits(source_lengths: Tensor, search: Search, longest: int | None) -> Tensor:
+    """(batch): most tokens of each output, the end included."""
+    limits = (source_lengths * search.max_ratio).long() + search.max_extra + 1
+    return limits if longest is None else limits.clamp(max=longest)

@@ -1,0 +1,73 @@
+"""The reference engine: PyTorch, every architecture, attention weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from tongsa.decoding import Hypothesis, Search, Special, decode
+from tongsa.models.contract import Attention, Seq2Seq, token_mask
+
+
+class NativeEngine:
+    name = "native"
+
+    def __init__(self, model: Seq2Seq, *, source_pad: int, target_pad: int, end: int, batch_tokens: int = 4096) -> None:
+        self.model = model.eval()
+        self.source_pad = source_pad
+        self.special = Special(start=target_pad, end=end)
+        self.batch_tokens = batch_tokens
+        self.device = next(model.parameters()).device
+
+    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+        width = search.nbest if search.sampling else max(search.beam, search.nbest)
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        for places in similar_lengths([len(ids) + 1 for ids in sources], max(1, self.batch_tokens // width)):
+            source, mask = self._source([sources[i] for i in places])
+            for i, hypotheses in zip(places, decode(self.model, source, mask, search, self.special), strict=True):
+                found[i] = hypotheses
+        return found
+
+    @torch.inference_mode()
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        found: list[list[float]] = [[] for _ in sources]
+        lengths = [max(len(source), len(target)) + 1 for source, target in zip(sources, targets, strict=True)]
+        for places in similar_lengths(lengths, self.batch_tokens):
+            source, mask = self._source([sources[i] for i in places])
+            written = [[*targets[i], self.special.end] for i in places]
+            read = _padded([[self.special.start, *ids[:-1]] for ids in written], self.special.start, self.device)
+            log_p = torch.log_softmax(self.model(source, mask, read).float(), dim=-1)
+            for row, (i, ids) in enumerate(zip(places, written, strict=True)):
+                found[i] = log_p[row, torch.arange(len(ids)), torch.tensor(ids)].tolist()
+        return found
+
+    @torch.inference_mode()
+    def attention(self, source: Sequence[int], target: Sequence[int]) -> Attention:
+        """The weights of every layer and head while this target (its end included) is read after this source."""
+        tokens, mask = self._source([source])
+        return self.model.attend(tokens, mask, torch.tensor([[self.special.start, *target]], device=self.device))
+
+    def _source(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        longest = self.model.max_length
+        rows = [[*(ids if longest is None else ids[: longest - 1]), self.special.end] for ids in sources]
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        return _padded(rows, self.source_pad, self.device), token_mask(lengths, max(map(len, rows)))
+
+
+def similar_lengths(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Batches of places, longest first, each with at most `budget` tokens once padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _padded(rows: list[list[int]], pad: int, device: torch.device) -> Tensor:
+    width = max(map(len, rows))
+    return torch.tensor([row + [pad] * (width - len(row)) for row in rows], device=device)

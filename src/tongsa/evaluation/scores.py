@@ -1,0 +1,42 @@
+"""BLEU, chrF and TER by sacrebleu, each with its signature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from tongsa.errors import UsageError
+
+METRICS = ("bleu", "chrf", "ter")
+
+TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
+"""BLEU counts words; languages that write none are cut by sacrebleu's tokenizer for them, or into characters. Korean
+does write words, so its scores compare with everyone's; chrF beside them looks inside the words."""
+
+
+class Score(TypedDict):
+    score: float
+    signature: str
+
+
+def score(
+    hypotheses: Sequence[str], references: Sequence[str], target: str, metrics: Sequence[str] = METRICS
+) -> dict[str, Score]:
+    """Corpus scores by name; BLEU is cased, with 13a tokens unless the target language needs others."""
+    from sacrebleu.metrics import BLEU, CHRF, TER
+
+    unknown = [name for name in metrics if name not in METRICS]
+    if unknown:
+        raise UsageError(f"{', '.join(unknown)} is no metric", f"Metrics: {', '.join(METRICS)}")
+    tokenizer = TOKENIZERS[target] if target in TOKENIZERS else "13a"
+    makers = {"bleu": lambda: BLEU(tokenize=tokenizer), "chrf": CHRF, "ter": TER}
+    scores: dict[str, Score] = {}
+    for name in metrics:
+        metric = makers[name]()
+        value = metric.corpus_score(list(hypotheses), [list(references)]).score
+        scores[name] = {"score": round(float(value), 3), "signature": str(metric.get_signature())}
+    return scores
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str], target: str) -> float:
+    return score(hypotheses, references, target, ["bleu"])["bleu"]["score"]

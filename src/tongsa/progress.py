@@ -1,0 +1,137 @@
+"""What a long job shows: a bar with rate and time left on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Bar(Protocol):
+    def advance(self, amount: float, note: str = "") -> None: ...
+
+
+class Show(Protocol):
+    """Where a job tells what it does."""
+
+    def say(self, text: str) -> None: ...
+
+    def bar(self, title: str, total: float | None, unit: str) -> ContextBar: ...
+
+
+class ContextBar(Protocol):
+    def __enter__(self) -> Bar: ...
+
+    def __exit__(self, *error: object) -> bool | None: ...
+
+
+class Silent:
+    """For callers who want no output."""
+
+    def say(self, text: str) -> None:
+        pass
+
+    @contextmanager
+    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+        yield _SilentBar()
+
+
+class _SilentBar:
+    def advance(self, amount: float, note: str = "") -> None:
+        pass
+
+
+class Plain:
+    """Lines for a log file or a pipe."""
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    @contextmanager
+    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+        bar = _PlainBar(title, total, unit)
+        yield bar
+        bar.tell()
+
+
+class _PlainBar:
+    def __init__(self, title: str, total: float | None, unit: str) -> None:
+        self.title, self.total, self.unit = title, total, unit
+        self.done, self.note = 0.0, ""
+        self.began = self.told = time.monotonic()
+
+    def advance(self, amount: float, note: str = "") -> None:
+        self.done += amount
+        self.note = note or self.note
+        if time.monotonic() - self.told >= SECONDS_BETWEEN_LINES:
+            self.tell()
+
+    def tell(self) -> None:
+        self.told = time.monotonic()
+        seconds = max(self.told - self.began, 1e-9)
+        rate = self.done / seconds
+        line = f"{self.title}: {self.done:,.0f}"
+        if self.total:
+            left = (self.total - self.done) / rate if rate else float("inf")
+            line += f" of {self.total:,.0f}"
+            self.note += "" if self.done >= self.total or left == float("inf") else f"  {duration(left)} left"
+        print(f"{line} {self.unit}, {rate:,.1f}/s  {self.note}".rstrip(), file=sys.stderr, flush=True)
+        self.note = ""
+
+
+class Terminal:
+    """A bar drawn by rich."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self.console = Console(stderr=True, highlight=False)
+
+    def say(self, text: str) -> None:
+        self.console.print(text, markup=False)
+
+    @contextmanager
+    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = [
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn(unit + " {task.fields[rate]}"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+        ]
+        with Progress(*columns, console=self.console) as progress:
+            yield _TerminalBar(progress.add_task(title, total=total, note="", rate=""), progress)
+
+
+class _TerminalBar:
+    def __init__(self, task: int, progress: object) -> None:
+        self.task, self.progress = task, progress
+        self.done, self.began = 0.0, time.monotonic()
+
+    def advance(self, amount: float, note: str = "") -> None:
+        self.done += amount
+        rate = f"{self.done / max(time.monotonic() - self.began, 1e-9):,.1f}/s"
+        fields = {"note": note} if note else {}
+        self.progress.update(self.task, advance=amount, rate=rate, **fields)  # type: ignore[attr-defined]
+
+
+def for_this_stream() -> Show:
+    """A bar where standard error is a terminal, lines where it is not."""
+    return Terminal() if sys.stderr.isatty() else Plain()
+
+
+def duration(seconds: float) -> str:
+    """`5s`, `3m 20s`, `2h 05m`"""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02d}s"
+    return f"{whole // 3600}h {whole % 3600 // 60:02d}m"

@@ -1,0 +1,1 @@
+"""Training: from pairs to weights."""

@@ -1,0 +1,123 @@
+"""Checkpoints: a folder each, written whole or not at all; safetensors and JSON, never a pickle.
+
+    checkpoints/00000500/
+      weights.safetensors     kept as long as the average may want it
+      optimizer.safetensors   Adam's moments: what --resume needs, so only the newest have it
+      progress.json
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors.torch import save_file
+from torch import Tensor
+
+from tongsa.batches import Position
+from tongsa.directory import read_tensors
+from tongsa.files import replacing
+
+RESUMABLE = 2
+"""How many of the newest checkpoints keep the optimizer's state."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a training is: everything besides weights and moments."""
+
+    update: int = 0
+    position: Position = Position()
+    seconds: float = 0.0
+    target_tokens: int = 0
+    fraction: float = 0.0
+    """Of the budget that is used."""
+    best_score: float | None = None
+    best_update: int = 0
+    validations_since_best: int = 0
+    score: float | None = None
+    """Of the newest validation."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    folder: Path
+
+    @property
+    def update(self) -> int:
+        return int(self.folder.name)
+
+    @property
+    def resumable(self) -> bool:
+        return (self.folder / "optimizer.safetensors").is_file()
+
+    def weights(self) -> dict[str, Tensor]:
+        return read_tensors(self.folder / "weights.safetensors")
+
+    def moments(self) -> dict[str, Tensor]:
+        return read_tensors(self.folder / "optimizer.safetensors")
+
+    def progress(self) -> Progress:
+        values = json.loads((self.folder / "progress.json").read_text())
+        return Progress(**{**values, "position": Position(*values["position"])})
+
+
+def save_checkpoint(
+    root: Path, weights: dict[str, Tensor], moments: dict[str, Tensor], progress: Progress
+) -> Checkpoint:
+    folder = root / f"{progress.update:08d}"
+    with replacing(folder) as temporary:
+        temporary.mkdir()
+        save_file(weights, temporary / "weights.safetensors")
+        save_file(moments, temporary / "optimizer.safetensors")
+        (temporary / "progress.json").write_text(json.dumps(dataclasses.asdict(progress)))
+    return Checkpoint(folder)
+
+
+def checkpoints(root: Path) -> list[Checkpoint]:
+    """The finished ones, oldest first."""
+    found = [folder for folder in root.iterdir() if folder.name.isdigit()] if root.is_dir() else []
+    return [Checkpoint(folder) for folder in sorted(found, key=lambda folder: int(folder.name))]
+
+
+def latest(root: Path) -> Checkpoint | None:
+    """The newest checkpoint that a training can go on from."""
+    resumable = [checkpoint for checkpoint in checkpoints(root) if checkpoint.resumable]
+    return resumable[-1] if resumable else None
+
+
+def prune(root: Path, keep: int, by_score: bool) -> None:
+    """Keep what --resume and the average need: the newest, and the last (or best) `keep`."""
+    present = checkpoints(root)
+    wanted = {checkpoint.update for checkpoint in to_average(present, keep, by_score)}
+    newest = {checkpoint.update for checkpoint in present[-RESUMABLE:]}
+    for checkpoint in present:
+        if checkpoint.update in newest:
+            continue
+        if checkpoint.update in wanted:
+            (checkpoint.folder / "optimizer.safetensors").unlink(missing_ok=True)
+        else:
+            shutil.rmtree(checkpoint.folder)
+    for leftover in root.glob(".*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def to_average(present: list[Checkpoint], keep: int, by_score: bool) -> list[Checkpoint]:
+    """The last `keep` checkpoints, or those with the best validation scores."""
+    if not by_score:
+        return present[-keep:]
+    scores = {checkpoint.update: checkpoint.progress().score for checkpoint in present}
+    scored = [checkpoint for checkpoint in present if scores[checkpoint.update] is not None]
+    return sorted(scored, key=lambda checkpoint: scores[checkpoint.update] or 0.0)[-keep:] or present[-keep:]
+
+
+def average(chosen: list[Checkpoint]) -> dict[str, Tensor]:
+    """The mean of their weights (§6.1)."""
+    total: dict[str, Tensor] = {}
+    for checkpoint in chosen:
+        for name, weight in checkpoint.weights().items():
+            total[name] = total[name] + weight.double() if name in total else weight.double()
+    return {name: (weight / len(chosen)).float() for name, weight in total.items()}

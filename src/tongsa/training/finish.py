@@ -1,0 +1,79 @@
+"""The end of a training: which weights to publish, how good they are, what to look at next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tongsa.directory import Card, write_translator
+from tongsa.evaluation.scores import score
+from tongsa.files import write_atomically
+from tongsa.progress import Show
+from tongsa.training.checkpoint import Progress, average, checkpoints, latest, to_average
+from tongsa.training.job import Job, open_job
+from tongsa.training.log import RunLog
+from tongsa.training.prepare import Prepared
+from tongsa.training.watch import provenance
+from tongsa.translator import Translation, Translator
+
+EXAMPLES = 10
+
+
+def finish(directory: Path, device: str, show: Show) -> Translator:
+    """Publish the average of the checkpoints or the last one, whichever translates the validation set better."""
+    recipe, job = open_job(directory)
+    data = Prepared.open(directory)
+    newest = latest(directory / "checkpoints")
+    assert newest, "a training that has ended has saved"
+    progress = newest.progress()
+    section = recipe.training
+    chosen = to_average(checkpoints(directory / "checkpoints"), section.average, section.average_of == "best")
+    candidates = {"the last checkpoint": newest.weights()}
+    if len(chosen) > 1:
+        candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
+    results = {}
+    for name, weights in candidates.items():
+        card = Card(source=job.source, target=job.target, recipe=recipe)
+        write_translator(directory, card, weights)
+        results[name] = _evaluate(Translator.load(directory, device=device), data, job)
+        show.say(f"{name}: validation BLEU {results[name][0]['bleu']['score']:.2f} (beam {recipe.decoding.beam})")
+    best = max(results, key=lambda name: results[name][0]["bleu"]["score"])
+    scores, translations = results[best]
+    card = Card(
+        source=job.source,
+        target=job.target,
+        recipe=recipe,
+        training={**provenance(job, progress, len(data.train)), "weights": best},
+        scores=scores,
+    )
+    write_translator(directory, card, candidates[best])
+    _tell(directory, card, data, translations, progress, show)
+    return Translator.load(directory, device=device)
+
+
+def _evaluate(translator: Translator, data: Prepared, job: Job) -> tuple[dict[str, Any], list[Translation]]:
+    sources, references = ([pair[side] for pair in data.valid_text] for side in (0, 1))
+    translations = translator.translate(sources)
+    return dict(score([t.text for t in translations], references, job.target)), translations
+
+
+def _tell(
+    directory: Path, card: Card, data: Prepared, translations: list[Translation], progress: Progress, show: Show
+) -> None:
+    log = RunLog(directory / "log.jsonl")
+    log.write("finish", progress.update, progress.seconds, scores=card.scores, weights=card.training["weights"])
+    log.close()
+    examples = [
+        {"source": source, "reference": reference, "translation": translation.text, "score": translation.score}
+        for (source, reference), translation in zip(data.valid_text, translations, strict=True)
+    ]
+    lines = "".join(json.dumps(example, ensure_ascii=False) + "\n" for example in examples)
+    write_atomically(directory / "validation.jsonl", lines)
+    for example in examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]:
+        show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
+    scores = ", ".join(f"{name} {value['score']:.2f}" for name, value in card.scores.items())
+    show.say(f"\nscores on the validation set: {scores}")
+    show.say(f"\nthe translator is {directory}. Next:")
+    show.say(f'  tongsa translate {directory} "..."')
+    show.say(f"  tongsa evaluate {directory} TEST_CORPUS")

@@ -1,0 +1,234 @@
+"""From corpora to ids: read and count, hold out, learn subwords, encode. What was done before is not done again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from tongsa.config import CorpusSection, Recipe
+from tongsa.errors import CorpusError
+from tongsa.files import write_atomically
+from tongsa.ids import PairIds, stored_key, write_ids
+from tongsa.progress import Show
+from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Corpus, Pair
+from tongsa.text.subwords import Subwords, learn
+
+FEWEST = 20
+"""Pairs below which there is nothing to learn from."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One pass over a corpus: what it holds, and a digest that changes with its text."""
+
+    pairs: int
+    characters: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Everything that training reads."""
+
+    train: PairIds
+    valid: PairIds
+    valid_text: list[tuple[str, str]]
+    subwords: Subwords
+
+    @classmethod
+    def open(cls, directory: Path) -> Prepared:
+        data = directory / "data"
+        lines = (data / "valid.jsonl").read_text(encoding="utf-8").split("\n")
+        return cls(
+            PairIds.open(data / "train"),
+            PairIds.open(data / "valid"),
+            [(source, target) for source, target in (json.loads(line) for line in lines if line)],
+            Subwords.load(directory),
+        )
+
+
+def survey(corpus: Corpus, show: Show) -> Survey:
+    """Read everything once: bad input is found here, before anything is written."""
+    pairs = characters = 0
+    digest = blake2b(digest_size=16)
+    with show.bar("reading", None, "pairs") as bar:
+        for pair in corpus:
+            if has_text(pair):
+                pairs += 1
+                characters += len(pair.source) + len(pair.target)
+            digest.update(f"{pair.source}\n{pair.target}\n".encode())
+            if pairs % 4096 == 0:
+                bar.advance(4096)
+        bar.advance(pairs % 4096)
+    if pairs < FEWEST:
+        raise CorpusError(
+            f"{corpus.name} has {pairs:,} pairs with text on both sides: too few to learn from",
+            f"{FEWEST} are the least that can be tried, a few thousand the least that is useful.",
+        )
+    return Survey(pairs, characters, digest.hexdigest())
+
+
+def prepare(
+    directory: Path, train: Corpus, valid: Corpus | None, found: Survey, recipe: Recipe, *, seed: int, threads: int, show: Show
+) -> None:
+    """Write subwords and ids into the directory."""
+    section = recipe.corpus
+    held_out = 0 if valid else section.held_out or min(2000, max(1, found.pairs // 50))
+    split = Split(found.pairs, held_out, seed)
+    if held_out:
+        show.say(f"holding out about {held_out:,} of {found.pairs:,} pairs for validation (seed {seed})")
+    training = _Filtered(train, section, split, held_out_side=False)
+    subwords = _subwords(directory, training, found, recipe, split, threads=threads, show=show)
+    key = _key(found.digest, section, split, [subwords.source.model, subwords.target.model])
+    _ids(directory / "data" / "train", training, subwords, section, key, found.pairs, threads, show)
+    checking = _Filtered(valid or train, section, Split(0, 0, 0) if valid else split, held_out_side=not valid)
+    _validation(directory, checking, subwords, section, key, recipe.training.validation_pairs, seed, threads, show)
+
+
+class Split:
+    """Which pairs are held out: decided by the source text, so that no sentence stands on both sides."""
+
+    def __init__(self, pairs: int, held_out: int, seed: int) -> None:
+        self.seed = seed
+        self.threshold = int(2**64 * held_out / pairs) if held_out else 0
+
+    def holds_out(self, pair: Pair) -> bool:
+        digest = blake2b(pair.source.encode(), digest_size=8, key=str(self.seed).encode()).digest()
+        return int.from_bytes(digest, "big") < self.threshold
+
+
+@dataclass(frozen=True)
+class _Filtered:
+    """Pairs of one side of the split after the filters that need no subwords; counted anew at each pass."""
+
+    corpus: Corpus
+    section: CorpusSection
+    split: Split
+    held_out_side: bool
+
+    def read(self, tally: Tally) -> Iterator[Pair]:
+        filters: dict[str, Filter] = {
+            "with an empty side": has_text,
+            "with a line of absurd length": shorter_than(40 * self.section.max_tokens),
+        }
+        if self.section.deduplicate:
+            filters["seen before (corpus.deduplicate)"] = not_seen_before()
+        mine = (pair for pair in self.corpus if self.split.holds_out(pair) == self.held_out_side)
+        return clean(mine, filters, tally)
+
+
+def _subwords(
+    directory: Path, pairs: _Filtered, found: Survey, recipe: Recipe, split: Split, *, threads: int, show: Show
+) -> Subwords:
+    """Learn them, or take those that are there from the same text and settings."""
+    section = dataclasses.replace(recipe.subwords, sampling=0.0)  # sampling is a matter of training
+    key = _key(found.digest, pairs.section, split, [json.dumps(dataclasses.asdict(section)).encode()])
+    stamp = directory / "data" / "subwords.json"
+    if stamp.is_file() and json.loads(stamp.read_text())["key"] == key:
+        return Subwords.load(directory)
+    show.say(f"learning {section.size:,} subwords ({section.kind}, {'joint' if section.joint else 'one set a language'})")
+    share = min(1.0, section.sample / (2 * found.pairs))
+
+    def lines(*sides: int) -> Iterator[str]:
+        draw = random.Random(split.seed)
+        for pair in pairs.read(Tally()):
+            for side in (0, 1):
+                drawn = draw.random() < share
+                if drawn and side in sides:
+                    yield tidy(pair[side])
+
+    if section.joint:
+        vocabulary = learn(lines(0, 1), section, threads)
+        subwords = Subwords(vocabulary, vocabulary)
+    else:
+        subwords = Subwords(learn(lines(0), section, threads), learn(lines(1), section, threads))
+    subwords.save(directory)
+    write_atomically(stamp, json.dumps({"key": key}))
+    return subwords
+
+
+def _ids(
+    folder: Path,
+    pairs: _Filtered,
+    subwords: Subwords,
+    section: CorpusSection,
+    key: str,
+    expected: int,
+    threads: int,
+    show: Show,
+) -> None:
+    if stored_key(folder) == key:
+        show.say(f"taking the ids of {len(PairIds.open(folder)):,} pairs from {folder}")
+        return
+    tally = Tally()
+    with show.bar("encoding", expected, "pairs") as bar:
+        written = write_ids(
+            folder, pairs.read(tally), subwords, section, key=key, threads=threads, tally=tally, advance=bar.advance
+        )
+    for line in tally.lines():
+        show.say(line)
+    if len(written) < FEWEST:
+        raise CorpusError(f"only {len(written):,} pairs are left to train on", *tally.lines())
+
+
+def _validation(
+    directory: Path,
+    pairs: _Filtered,
+    subwords: Subwords,
+    section: CorpusSection,
+    key: str,
+    count: int,
+    seed: int,
+    threads: int,
+    show: Show,
+) -> None:
+    tally = Tally()
+    chosen = reservoir(pairs.read(tally), count, seed)
+    if not chosen:
+        raise CorpusError(f"{pairs.corpus.name} gives no pairs to validate on", *tally.lines())
+    texts = "".join(json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in chosen)
+    # Every pair counts for the score, so none is left out for its length.
+    unlimited = dataclasses.replace(section, max_tokens=1 << 30, max_ratio=0.0)
+    text_key = blake2b(texts.encode(), digest_size=16, key=key.encode()[:64]).hexdigest()
+    if stored_key(directory / "data" / "valid") != text_key:
+        write_ids(
+            directory / "data" / "valid",
+            chosen,
+            subwords,
+            unlimited,
+            key=text_key,
+            threads=threads,
+            tally=Tally(),
+            advance=lambda count: None,
+        )
+    write_atomically(directory / "data" / "valid.jsonl", texts)
+    show.say(f"validating on {len(chosen):,} pairs")
+
+
+def reservoir(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
+    """At most `count` pairs, each with the same chance, in the order of the corpus."""
+    draw = random.Random(seed)
+    kept: list[tuple[int, Pair]] = []
+    for number, pair in enumerate(pairs):
+        if number < count:
+            kept.append((number, pair))
+        elif (place := draw.randrange(number + 1)) < count:
+            kept[place] = (number, pair)
+    return [pair for _, pair in sorted(kept, key=lambda each: each[0])]
+
+
+def _key(digest: str, section: CorpusSection, split: Split, parts: list[bytes]) -> str:
+    whole = blake2b(digest_size=16)
+    described: list[Any] = [digest, dataclasses.asdict(section), split.seed if split.threshold else 0, split.threshold]
+    whole.update(json.dumps(described).encode())
+    for part in parts:
+        whole.update(part)
+    return whole.hexdigest()

@@ -1,0 +1,221 @@
+"""`tongsa.train`: the whole way from corpora to a translator directory."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import torch
+
+from tongsa.config import Recipe
+from tongsa.errors import DirectoryError, UsageError
+from tongsa.presets import choose_recipe, load_recipe
+from tongsa.progress import Show, Silent
+from tongsa.text.pairs import Reading, open_corpus
+from tongsa.text.subwords import VocabularyTooLargeError
+from tongsa.training.checkpoint import checkpoints
+from tongsa.training.distributed import Team, join, lead, started_by_torchrun
+from tongsa.training.finish import finish
+from tongsa.training.job import Job, open_job, save_job
+from tongsa.training.loop import End, Trainer, Watcher
+from tongsa.training.memory import keep_freed_memory
+from tongsa.training.prepare import prepare, survey
+from tongsa.training.watch import Leader
+from tongsa.translator import Translator, choose_device
+
+Names = str | Path | Sequence[str | Path]
+
+CHUNK_TOKENS = {"cpu": 1024, "cuda": 8192}
+"""Target tokens that go through the model at once, where the recipe leaves it open."""
+
+
+def train(
+    corpus: Names,
+    *,
+    source: str,
+    target: str,
+    out: str | Path,
+    valid: Names | None = None,
+    recipe: str = "auto",
+    settings: Mapping[str, str] | None = None,
+    minutes: float | None = None,
+    seed: int = 1,
+    resume: bool = False,
+    threads: int | None = None,
+    device: str = "auto",
+    show: Show | None = None,
+) -> Translator | None:
+    """Train a translator into the directory `out`, and load it.
+
+    None where the training was interrupted, or where this process is one of several and does not lead.
+    """
+    show = show or Silent()
+    directory = Path(out)
+    chosen = choose_device(device)
+    threads = threads or usable_cores()
+    leads = int(os.environ["RANK"]) == 0 if started_by_torchrun() else True
+    if leads and resume:
+        _reopen(directory, settings or {}, minutes, show)
+    elif leads:
+        _refuse_to_overwrite(directory)
+        start = Start(
+            recipe=recipe, settings=settings or {}, minutes=minutes, seed=seed, threads=threads, device=chosen
+        )
+        _begin(directory, _names(corpus), _names(valid or []), source, target, start, show)
+    keep_freed_memory()
+    with _team(directory, chosen) as team:
+        end = _run(directory, team, show)
+    if not leads or end == End.ASKED_TO:
+        return None
+    torch.set_num_threads(threads)
+    return finish(directory, device, show)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Start:
+    """How a new training is to begin."""
+
+    recipe: str
+    settings: Mapping[str, str]
+    minutes: float | None
+    seed: int
+    threads: int
+    device: torch.device
+
+
+def _begin(
+    directory: Path, corpus: list[str], valid: list[str], source: str, target: str, start: Start, show: Show
+) -> None:
+    """Read the corpora, choose what the recipe leaves open, and prepare the ids."""
+    auto = start.recipe == "auto"
+    recipe = load_recipe("base" if auto else start.recipe, start.settings)
+    reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
+    training, validation = open_corpus(corpus, reading), open_corpus(valid, reading) if valid else None
+    found = survey(training, show)
+    if auto:
+        choice = choose_recipe(found.pairs, found.characters, gpu=start.device.type == "cuda", settings=start.settings)
+        recipe = choice.recipe
+        show.say("recipe auto chose")
+        for reason in choice.reasons:
+            show.say(f"  {reason}")
+    try:
+        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
+    except VocabularyTooLargeError as error:
+        if not auto or "subwords.size" in start.settings:
+            raise
+        show.say(f"  vocabulary {error.bearable:,} instead: the text has no more pieces to offer")
+        recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
+        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
+    recipe = _resolved(recipe, start)
+    job = Job(
+        source=source,
+        target=target,
+        seed=start.seed,
+        minutes=start.minutes,
+        device=str(start.device),
+        threads=max(1, start.threads // recipe.training.processes),
+        corpora=corpus,
+    )
+    save_job(directory, recipe, job)
+
+
+def _resolved(recipe: Recipe, start: Start) -> Recipe:
+    """What the recipe left to the machine, decided and written down: a resumed training must not decide anew."""
+    section = recipe.training
+    on_cpu = start.device.type == "cpu"
+    processes = section.processes or (start.threads if on_cpu and not started_by_torchrun() else 1)
+    chunk = section.chunk_tokens or CHUNK_TOKENS["cpu" if on_cpu else "cuda"]
+    chunk = min(chunk, max(1, section.batch_tokens // processes))
+    return dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
+
+
+def _reopen(directory: Path, settings: Mapping[str, str], minutes: float | None, show: Show) -> None:
+    """Lay new settings over those of a training that is to go on."""
+    recipe, job = open_job(directory)
+    changed = recipe.with_settings(settings)
+    for section in ("corpus", "subwords", "model"):
+        before, after = getattr(recipe, section), getattr(changed, section)
+        if dataclasses.replace(before, **_free(section, after)) != after:
+            raise UsageError(
+                f"the section [{section}] of a training cannot change when it is resumed",
+                "Begin a new one with another --out instead.",
+            )
+    save_job(directory, changed, dataclasses.replace(job, minutes=minutes or job.minutes))
+    present = checkpoints(directory / "checkpoints")
+    show.say(f"resuming after update {present[-1].update:,}" if present else "resuming from the beginning")
+
+
+def _free(section: str, after: object) -> dict[str, float]:
+    """Keys that do not change the weights' shapes or the ids."""
+    free = {"corpus": [], "subwords": ["sampling"], "model": ["dropout"]}[section]
+    return {key: getattr(after, key) for key in free}
+
+
+@contextmanager
+def _team(directory: Path, device: torch.device) -> Iterator[Team]:
+    if started_by_torchrun():
+        if device.type == "cuda":
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        with join(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), "env://", device) as team:
+            yield team
+        return
+    recipe, _ = open_job(directory)
+    with lead(recipe.training.processes, [str(directory)], device) as team:
+        yield team
+
+
+def _run(directory: Path, team: Team, show: Show) -> End:
+    recipe, job = open_job(directory)
+    torch.set_num_threads(job.threads)
+    trainer = Trainer(directory, recipe, job, team)
+    if not team.leads:
+        return trainer.run(Watcher())
+    with Leader(directory, trainer, show) as watcher, _stopping_on_interrupt(trainer, show):
+        end = trainer.run(watcher)
+    if end == End.ASKED_TO:
+        show.say(f"stopped after update {trainer.progress.update:,}; everything is saved")
+        show.say(f"to go on:  tongsa train --resume --out {directory}")
+    return end
+
+
+@contextmanager
+def _stopping_on_interrupt(trainer: Trainer, show: Show) -> Iterator[None]:
+    """The first Ctrl-C asks the training to stop after the update under way, the second one insists."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if trainer.stopping:
+            raise KeyboardInterrupt
+        trainer.stopping = True
+        show.say("stopping after this update (Ctrl-C again to stop at once)")
+
+    try:
+        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not in the main thread: the caller's signals are the caller's
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _refuse_to_overwrite(directory: Path) -> None:
+    if checkpoints(directory / "checkpoints") or (directory / "translator.json").is_file():
+        raise DirectoryError(
+            f"{directory} already holds a training",
+            "Go on with it (--resume), or choose another --out: nothing is overwritten.",
+        )
+
+
+def _names(names: Names) -> list[str]:
+    return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
+
+
+def usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

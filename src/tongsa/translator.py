@@ -1,0 +1,184 @@
+"""Translator: a directory in, text in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from tongsa.decoding import Hypothesis, Search
+from tongsa.directory import Card, load_model, read_card
+from tongsa.engines.native import NativeEngine
+from tongsa.errors import UsageError
+from tongsa.models.contract import Attention
+from tongsa.text.lines import tidy
+from tongsa.text.subwords import END, Subwords
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """A translation and what is known of it."""
+
+    text: str
+    score: float = 0.0
+    """Log-probability divided by the length penalty: what hypotheses are ranked by."""
+    log_probability: float = 0.0
+    source_tokens: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    alignment: tuple[tuple[int, int], ...] = ()
+    """(source token, target token) for every target token, where it was asked for."""
+    notes: tuple[str, ...] = ()
+    """`blank`, `copied`, `repetition cut`, `length limit`: where the text is not simply what the model wrote."""
+    alternatives: tuple[Translation, ...] = ()
+    """The other hypotheses, best first, where more than one was asked for."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a model attends to in one pair: tokens, and weights of every layer and head."""
+
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    attention: Attention
+
+
+class Translator:
+    """A trained translator. `Translator.load(directory).translate([...])`"""
+
+    def __init__(self, card: Card, subwords: Subwords, engine: NativeEngine) -> None:
+        self.card = card
+        self.subwords = subwords
+        self.engine = engine
+        self.search = Search.of(card.recipe.decoding)
+
+    @classmethod
+    def load(cls, directory: str | Path, *, device: str = "auto") -> Translator:
+        path = Path(directory)
+        card = read_card(path)
+        subwords = Subwords.load(path)
+        model = load_model(path, card, subwords, choose_device(device))
+        engine = NativeEngine(
+            model,
+            source_pad=subwords.source.pad,
+            target_pad=subwords.target.pad,
+            end=END,
+            batch_tokens=card.recipe.decoding.batch_tokens,
+        )
+        return cls(card, subwords, engine)
+
+    def translate(
+        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False
+    ) -> list[Translation]:
+        """One translation for each text, in order; a blank text gives a blank one."""
+        if isinstance(texts, str):
+            raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
+        search = search or self.search
+        encoded = [self.subwords.source.encode(tidy(text)) for text in texts]
+        known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
+        found = dict(zip(known, self.engine.translate([encoded[i] for i in known], search), strict=True))
+        translations = [
+            self._translation(encoded[i], found[i]) if i in found else _as_it_is(text) for i, text in enumerate(texts)
+        ]
+        return [self._aligned(t, encoded[i]) for i, t in enumerate(translations)] if alignment else translations
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
+        """The log-probability of each target's tokens and end, given its source."""
+        return self.engine.score(
+            [self.subwords.source.encode(tidy(text)) for text in sources],
+            [self.subwords.target.encode(tidy(text)) for text in targets],
+        )
+
+    def inspect(self, source: str, target: str | None = None) -> Inspection:
+        """Attention weights for a pair; without a target, for the translation found."""
+        source_ids = self.subwords.source.encode(tidy(source))
+        if target is None:
+            target_ids = self.engine.translate([source_ids], self.search)[0][0].ids
+        else:
+            target_ids = self.subwords.target.encode(tidy(target))
+        return Inspection(
+            source_tokens=(*self.subwords.source.pieces(source_ids), "</s>"),
+            target_tokens=(*self.subwords.target.pieces(target_ids), "</s>"),
+            attention=self.engine.attention(source_ids, target_ids),
+        )
+
+    def _translation(self, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
+        best, *others = [self._one(source, hypothesis) for hypothesis in hypotheses]
+        return replace(best, alternatives=tuple(others))
+
+    def _one(self, source: list[int], hypothesis: Hypothesis) -> Translation:
+        ids, repeated = cut_repetition(hypothesis.ids, source)
+        notes = [*(["repetition cut"] if repeated else []), *([] if hypothesis.ended else ["length limit"])]
+        return Translation(
+            text=self.subwords.target.decode(ids),
+            score=hypothesis.score,
+            log_probability=hypothesis.log_probability,
+            source_tokens=tuple(self.subwords.source.pieces(source)),
+            tokens=tuple(self.subwords.target.pieces(ids)),
+            notes=tuple(notes),
+        )
+
+    def _aligned(self, translation: Translation, source: list[int]) -> Translation:
+        if not translation.tokens:
+            return translation
+        target = self.subwords.target.encode(translation.text)
+        if self.subwords.target.pieces(target) != list(translation.tokens):
+            translation = replace(translation, tokens=tuple(self.subwords.target.pieces(target)))
+        attention = self.engine.attention(source, target)
+        return replace(translation, alignment=align(attention, len(source), len(target)))
+
+
+def _as_it_is(text: str) -> Translation:
+    """Nothing to translate: what is blank stays blank, what cannot be read is copied rather than invented."""
+    return Translation(text=text, notes=("copied",)) if text.strip() else Translation(text="", notes=("blank",))
+
+
+def align(attention: Attention, source: int, target: int) -> tuple[tuple[int, int], ...]:
+    """Each target token with the source token that most attention falls on, over the heads of the decoder's layers.
+
+    The end of the source takes attention that belongs nowhere, so it does not count. Row i of the weights is the step
+    that writes token i.
+    """
+    if not attention.cross:
+        return ()
+    weights = torch.stack(attention.cross)[:, 0].mean(dim=(0, 1))  # (target + 1, source + 1)
+    return tuple((int(s), t) for t, s in enumerate(weights[:target, :source].argmax(dim=-1)))
+
+
+def cut_repetition(ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12) -> tuple[list[int], bool]:
+    """Cut a loop at the end: a phrase written `times` times in a row, or more, stays once.
+
+    A source that itself says something over and over may have a translation that does, so it is left alone.
+    """
+    output = list(ids)
+    if _loop(list(source), times, longest):
+        return output, False
+    found = _loop(output, times, longest)
+    if not found:
+        return output, False
+    first, period = found
+    return output[: first + period], True
+
+
+def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:
+    """Where the last tokens begin to repeat, and with which period."""
+    for period in range(1, longest + 1):
+        first = len(ids) - period
+        while first > 0 and ids[first - 1] == ids[first - 1 + period]:
+            first -= 1
+        if len(ids) - first >= times * period:
+            return first, period
+    return None
+
+
+def choose_device(name: str) -> torch.device:
+    """`auto` takes a GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UsageError("there is no GPU that PyTorch can use", "tongsa doctor tells more; --device cpu works anywhere.")
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise UsageError(f"{name} is no device", "Devices: auto, cpu, cuda") from error

@@ -1,0 +1,6 @@
+"""`python -m tongsa`"""
+
+from tongsa.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""`tongsa demo`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Threads
+
+SENTENCES = 6
+
+
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Where to write corpus and translator.")] = Path("runs/demo"),
+    minutes: Annotated[float, typer.Option("--minutes", help="Of training.")] = 3.0,
+    pairs: Annotated[int, typer.Option("--pairs", help="Sentence pairs that the grammar writes to train on.")] = 40_000,
+    threads: Threads = None,
+) -> None:
+    """Train a Korean-English translator on the built-in corpus, and show it at work.
+
+    Example:  tongsa demo --minutes 3
+    """
+    import shutil
+
+    import tongsa
+    from tongsa.evaluation.scores import score
+    from tongsa.files import write_atomically
+    from tongsa.progress import for_this_stream
+    from tongsa.text.grammar import corpus
+
+    show = for_this_stream()
+    show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")
+    parts = dict(zip(("train", "valid", "test"), corpus(pairs, 500, 500, seed=1), strict=True))
+    for name, part in parts.items():
+        for side, language in enumerate(("ko", "en")):
+            write_atomically(out / "corpus" / f"{name}.{language}", "".join(pair[side] + "\n" for pair in part))
+    translator_directory = out / "ko-en"
+    shutil.rmtree(translator_directory, ignore_errors=True)  # the demo's own, of an earlier run
+    translator = tongsa.train(
+        out / "corpus" / "train",
+        source="ko",
+        target="en",
+        valid=out / "corpus" / "valid",
+        out=translator_directory,
+        recipe="demo",
+        minutes=minutes,
+        threads=threads,
+        show=show,
+    )
+    if translator is None:
+        return
+    sources, references = [pair[0] for pair in parts["test"]], [pair[1] for pair in parts["test"]]
+    translations = [translation.text for translation in translator.translate(sources)]
+    for korean, english in list(zip(sources, translations, strict=True))[:SENTENCES]:
+        print(f"{korean}\n  {english}")
+    found = score(translations, references, "en", ["bleu", "chrf"])
+    print(f"\nheld-out sentences: BLEU {found['bleu']['score']:.1f}, chrF {found['chrf']['score']:.1f}")
+    print(f"report: {translator_directory / 'report.html'}")
+    print(f'try it: tongsa translate {translator_directory} "{sources[0]}"')

@@ -1,0 +1,55 @@
+"""`tongsa doctor`"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+
+PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "typer", "rich"]
+EXTRAS = {"tensorboard": "tensorboard"}
+
+
+def doctor() -> None:
+    """Tell what this machine has, and what is missing.
+
+    Example:  tongsa doctor
+    """
+    from tongsa import __version__
+
+    rows = [("tongsa", __version__), ("python", f"{sys.version.split()[0]} on {platform.platform()}")]
+    rows += [(name, _version(name)) for name in PACKAGES]
+    rows += [(name, _version(name, f"not installed:  pip install 'tongsa[{extra}]'")) for name, extra in EXTRAS.items()]
+    rows += [("cores", str(_cores())), ("memory", _memory()), ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free")]
+    rows += [("gpu", _gpu())]
+    for name, value in rows:
+        print(f"{name:14} {value}")
+
+
+def _version(package: str, otherwise: str = "not installed:  pip install tongsa") -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return otherwise
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory() -> str:
+    try:
+        return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+    except (ValueError, OSError, AttributeError):
+        return "unknown"
+
+
+def _gpu() -> str:
+    import torch
+
+    if not torch.cuda.is_available():
+        return "none that PyTorch can use: training and translating run on the CPU"
+    return ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))

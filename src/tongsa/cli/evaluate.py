@@ -1,0 +1,61 @@
+"""`tongsa evaluate`"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Beam, Corpora, Device, Directory, Encoding, LengthPenalty, Threads, set_threads
+
+
+def evaluate(
+    directory: Directory,
+    corpus: Corpora,
+    metric: Annotated[str, typer.Option("--metric", help="Of bleu, chrf, ter; several with commas.")] = "bleu,chrf,ter",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
+    save: Annotated[Path | None, typer.Option("--save", help="Write the translations to this file.")] = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    encoding: Encoding = "utf-8",
+    device: Device = "auto",
+    threads: Threads = None,
+) -> None:
+    """Translate a test corpus and score it against its references (sacrebleu).
+
+    Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
+    """
+    set_threads(threads)
+    from tongsa.evaluation.scores import score
+    from tongsa.files import write_atomically
+    from tongsa.progress import for_this_stream
+    from tongsa.text.pairs import Reading, open_corpus
+    from tongsa.translator import Translator
+
+    translator = Translator.load(directory, device=device)
+    languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
+    pairs = list(open_corpus(corpus, languages))
+    search = translator.search
+    search = replace(
+        search,
+        beam=search.beam if beam is None else beam,
+        length_penalty=search.length_penalty if length_penalty is None else length_penalty,
+    )
+    found: list[str] = []
+    with for_this_stream().bar("translating", len(pairs), "lines") as bar:
+        for first in range(0, len(pairs), 512):
+            block = [pair.source for pair in pairs[first : first + 512]]
+            found += [translation.text for translation in translator.translate(block, search)]
+            bar.advance(len(block))
+    if save:
+        write_atomically(save, "".join(text + "\n" for text in found))
+    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
+    scores = score(found, [pair.target for pair in pairs], translator.card.target, metrics)
+    if as_json:
+        print(json.dumps(scores))
+        return
+    for name, value in scores.items():
+        print(f"{name:5} {value['score']:6.2f}   {value['signature']}")

@@ -1,0 +1,61 @@
+"""`tongsa`: the commands, and how errors reach the user."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from tongsa import __version__
+from tongsa.cli import demo, doctor, evaluate, score, train, translate
+from tongsa.errors import TongsaError
+
+app = typer.Typer(
+    name="tongsa",
+    help="Parallel text in, a private translator out.",
+    epilog="First steps:  tongsa demo  |  tongsa train data/train --from en --to de --out runs/en-de",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+COMMANDS = {
+    "train": train.train,
+    "translate": translate.translate,
+    "evaluate": evaluate.evaluate,
+    "score": score.score,
+    "demo": demo.demo,
+    "doctor": doctor.doctor,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"tongsa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Parallel text in, a private translator out."""
+
+
+def main() -> None:
+    """Errors that a user can meet are printed without a traceback; the exit code is 2."""
+    try:
+        app()
+    except TongsaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,36 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.errors import UsageError
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
+Corpora = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS...",
+        help="Prefix of two aligned files (data/train for data/train.en and data/train.de), or a .tsv or .jsonl file;"
+        " also .gz and .xz. Several are read one after the other.",
+    ),
+]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
+Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).")]
+Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]
+LengthPenalty = Annotated[
+    float | None, typer.Option("--length-penalty", help="alpha of ((5 + n) / 6)^alpha: higher for longer output.")
+]
+Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
+
+
+def set_threads(threads: int | None) -> None:
+    if threads is not None:
+        import torch
+
+        if threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {threads}")
+        torch.set_num_threads(threads)

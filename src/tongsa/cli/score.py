@@ -1,0 +1,28 @@
+"""`tongsa score`"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from tongsa.cli.options import Corpora, Device, Directory, Encoding, Threads, set_threads
+
+BLOCK = 1024
+
+
+def score(
+    directory: Directory, corpus: Corpora, encoding: Encoding = "utf-8", device: Device = "auto", threads: Threads = None
+) -> None:
+    """Print the log-probability of each target given its source: the sum, a tab, the mean over its tokens.
+
+    Example:  tongsa score runs/en-de data/test
+    """
+    set_threads(threads)
+    from tongsa.text.pairs import Reading, open_corpus
+    from tongsa.translator import Translator
+
+    translator = Translator.load(directory, device=device)
+    languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
+    pairs = iter(open_corpus(corpus, languages))
+    while block := list(islice(pairs, BLOCK)):
+        for tokens in translator.score([pair.source for pair in block], [pair.target for pair in block]):
+            print(f"{sum(tokens):.4f}\t{sum(tokens) / len(tokens):.4f}")

@@ -1,0 +1,86 @@
+"""`tongsa train`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Device, Threads
+from tongsa.errors import UsageError
+
+
+def train(
+    corpus: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="CORPUS...",
+            help="Prefix of two aligned files (data/train for data/train.en and data/train.de), or a .tsv or .jsonl file;"
+            " also .gz and .xz. Several are read one after the other.",
+        ),
+    ] = None,
+    source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")] = "",
+    target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")] = "",
+    out: Annotated[Path | None, typer.Option("--out", help="The translator directory to write.")] = None,
+    valid: Annotated[
+        list[str] | None, typer.Option("--valid", help="Corpus to validate on; otherwise a part is held out.")
+    ] = None,
+    recipe: Annotated[
+        str, typer.Option("--recipe", help="auto, the name of a recipe (tiny, small, base, big, ...), or a TOML file.")
+    ] = "auto",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="SECTION.KEY=VALUE: change any key of the recipe.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", help="Train so long; the learning rate is planned for it.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
+    threads: Threads = None,
+    device: Device = "auto",
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the text, for example cp949.")] = None,
+) -> None:
+    """Train a translator from parallel text.
+
+    Example:  tongsa train data/train --from en --to de --valid data/valid --out runs/en-de --minutes 30
+    """
+    from tongsa.progress import for_this_stream
+
+    if out is None:
+        raise UsageError("--out is missing: the directory that the translator is written to", "For example --out runs/en-de")
+    if not resume and not (corpus and source and target):
+        raise UsageError(
+            "a training needs a corpus and its languages",
+            "For example:  tongsa train data/train --from en --to de --out runs/en-de",
+        )
+    if minutes is not None and minutes <= 0:
+        raise UsageError(f"--minutes must be above 0, not {minutes:g}")
+    settings = parse(setting or [])
+    if encoding:
+        settings["corpus.encoding"] = encoding
+    import tongsa
+
+    tongsa.train(
+        corpus or [],
+        source=source,
+        target=target,
+        out=out,
+        valid=valid,
+        recipe=recipe,
+        settings=settings,
+        minutes=minutes,
+        seed=seed,
+        resume=resume,
+        threads=threads,
+        device=device,
+        show=for_this_stream(),
+    )
+
+
+def parse(settings: list[str]) -> dict[str, str]:
+    """`["model.d_model=256"]` as a dict; the recipe checks keys and values."""
+    wrong = [setting for setting in settings if "=" not in setting]
+    if wrong:
+        raise UsageError(f"--set {wrong[0]} has no value", "A setting is SECTION.KEY=VALUE, for example model.d_model=256")
+    return dict((part.strip() for part in setting.split("=", 1)) for setting in settings)

@@ -6,6 +6,7 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear, scaled_dot_product_attention
 
 Weights = list[Tensor]
 """Attention weights (batch, heads, queries, keys) that a caller asked for, in the order of the layers."""
@@ -43,18 +44,29 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
         """x (batch, queries, d_model) looks at memory (batch, keys, d_model); in self-attention the two are one."""
+        if memory is x:
+            return self.look(*self.queries_keys_values(x), mask, seen)
         return self.look(self.queries(x), *self.keys_values(memory), mask, seen)
 
     def queries(self, x: Tensor) -> Tensor:
-        return self._split(self.w_q(x))
+        return self._project(x, self.w_q)[0]
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        return self._split(self.w_k(memory)), self._split(self.w_v(memory))
+        keys, values = self._project(memory, self.w_k, self.w_v)
+        return keys, values
+
+    def queries_keys_values(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        queries, keys, values = self._project(x, self.w_q, self.w_k, self.w_v)
+        return queries, keys, values
 
     def look(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
-        heads = attention(q, k, v, mask, seen)  # (batch, heads, queries, d_v)
+        # Weights that nobody wants to see need not be kept: PyTorch's own kernel computes the same faster.
+        heads = scaled_dot_product_attention(q, k, v, mask) if seen is None else attention(q, k, v, mask, seen)
         return self.w_o(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]  # (batch, queries, d_model)
 
-    def _split(self, x: Tensor) -> Tensor:
-        """(batch, positions, heads * d) -> (batch, heads, positions, d)"""
-        return x.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+    def _project(self, x: Tensor, *maps: nn.Linear) -> list[Tensor]:
+        """Several linear maps of one input as one product; each (batch, positions, heads * d) -> (batch, heads, positions, d)"""
+        weight = torch.cat([each.weight for each in maps])
+        bias = torch.cat([each.bias for each in maps])
+        parts = linear(x, weight, bias).split([each.out_features for each in maps], dim=-1)
+        return [part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in parts]

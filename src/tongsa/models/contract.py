@@ -61,11 +61,11 @@ class Seq2Seq(nn.Module, ABC):
         """Teacher forcing: what is projected to logits after each of the target's tokens (batch, steps, width)."""
 
     @abstractmethod
-    def projection(self) -> tuple[Tensor, Tensor | None]:
-        """Weight (vocabulary, width) and bias of the last linear map; the vocabulary here is without `<pad>`."""
+    def projection(self) -> Tensor:
+        """The last linear map (vocabulary + 1, width); its last row is that of `<pad>`, which is never written."""
 
     def project(self, features: Tensor) -> Tensor:
-        return nn.functional.linear(features, *self.projection())
+        return nn.functional.linear(features, self.projection()[:-1])
 
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Logits (batch, steps, vocabulary) of all steps at once; `target` begins with `<pad>`."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from tongsa.config import TransformerSection
 from tongsa.models.attention import MultiHeadAttention, Weights
+from tongsa.models.dropout import dropout_add, dropout_add_norm
 
 KeysValues = tuple[Tensor, Tensor]
 """Keys and values of one attention: (batch, heads, positions, d_k), (batch, heads, positions, d_v)."""
@@ -37,12 +38,13 @@ class Residual(nn.Module):
         super().__init__()
         self.pre = config.norm == "pre"
         self.norm = nn.LayerNorm(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = config.dropout
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        p = self.dropout if self.training else 0.0
         if self.pre:
-            return x + self.dropout(sublayer(self.norm(x)))  # type: ignore[no-any-return]
-        return self.norm(x + self.dropout(sublayer(x)))  # type: ignore[no-any-return]
+            return dropout_add(x, sublayer(self.norm(x)), p)
+        return dropout_add_norm(x, sublayer(x), self.norm, p)
 
 
 def multi_head(config: TransformerSection) -> MultiHeadAttention:
@@ -92,9 +94,9 @@ class DecoderLayer(nn.Module):
 
         def look_back(x: Tensor) -> Tensor:
             nonlocal grown
-            keys, values = self.self_attention.keys_values(x)
+            queries, keys, values = self.self_attention.queries_keys_values(x)
             grown = (torch.cat([past[0], keys], dim=2), torch.cat([past[1], values], dim=2))
-            return self.self_attention.look(self.self_attention.queries(x), *grown, None)
+            return self.self_attention.look(queries, *grown, None)
 
         def look_across(x: Tensor) -> Tensor:
             return self.cross_attention.look(self.cross_attention.queries(x), *memory, source_mask)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from tongsa.config import TransformerSection
 from tongsa.models.contract import Attention, Seq2Seq, State, Tree
+from tongsa.models.dropout import dropout
 from tongsa.models.layers import DecoderLayer, EncoderLayer, KeysValues
 from tongsa.models.positions import LearnedPositions, SinusoidalPositions
 
@@ -34,7 +35,6 @@ class Transformer(Seq2Seq):
         self.output = self.target_embedding if config.tied else _embedding(target_size or source_size, config.d_model)
         self.source_positions = _positions(config)
         self.target_positions = _positions(config)
-        self.dropout = nn.Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         # Layers that normalise their inputs leave the last sum as it is; layers of the paper do not.
@@ -97,13 +97,13 @@ class Transformer(Seq2Seq):
         self._decode(memory, source_mask, target, (seen.decoder, seen.cross))
         return seen
 
-    def projection(self) -> tuple[Tensor, None]:
-        return self.output.weight[:-1], None  # <pad> is never written
+    def projection(self) -> Tensor:
+        return self.output.weight
 
     def _embed(self, embedding: nn.Embedding, positions: nn.Module, tokens: Tensor, first: int) -> Tensor:
         """Embeddings times sqrt(d_model) (§3.4), plus positions (§3.5), with dropout on the sum (§5.4)."""
         x = embedding(tokens) * math.sqrt(self.config.d_model) + positions(first, tokens.shape[1])
-        return self.dropout(x)  # type: ignore[no-any-return]
+        return dropout(x, self.config.dropout if self.training else 0.0)
 
     def _decoder_layers(self) -> list[DecoderLayer]:
         return cast(list[DecoderLayer], list(self.decoder))

@@ -27,7 +27,7 @@ from tongsa.models.contract import Seq2Seq
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.distributed import Team
 from tongsa.training.job import Job
-from tongsa.training.loss import smoothed_cross_entropy
+from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.prepare import Prepared
 from tongsa.training.schedule import learning_rate
@@ -153,12 +153,15 @@ class Trainer:
         batch = batch.to(self.device)
         half = self.section.precision == "bfloat16" and self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
-            logits = self.model(batch.source, batch.source_mask, batch.target)
-        loss = smoothed_cross_entropy(logits, batch.labels, self.section.label_smoothing, subwords.target.pad)
+            features = self.model.features(batch.source, batch.source_mask, batch.target)
+        real = batch.labels != subwords.target.pad
+        loss = linear_cross_entropy(
+            features[real].float(), self.model.projection(), batch.labels[real], self.section.label_smoothing
+        )
         loss.smoothed.backward()  # type: ignore[no-untyped-call]
         self.adam.extra[0] += loss.smoothed.detach()
         self.adam.extra[1] += loss.log_loss
-        self.adam.extra[2] += (batch.labels != subwords.target.pad).sum()
+        self.adam.extra[2] += real.sum()
 
     def _count_bad(self, norm: float) -> None:
         self.bad_updates += 1

@@ -55,7 +55,8 @@ def _log_loss(model: Seq2Seq, data: Prepared, team: Team) -> float:
     for rows in plan.chunks(np.random.default_rng(0))[team.rank :: team.size]:
         batch = assemble(data.valid, rows, data.subwords, sampling=0.0, seed=0).to(device)
         logits = model(batch.source, batch.source_mask, batch.target)
-        sums[0] += float(smoothed_cross_entropy(logits, batch.labels, 0.0, data.subwords.target.pad).log_loss)
-        sums[1] += int((batch.labels != data.subwords.target.pad).sum())
+        real = batch.labels != data.subwords.target.pad
+        sums[0] += float(smoothed_cross_entropy(logits[real], batch.labels[real], 0.0).log_loss)
+        sums[1] += int(real.sum())
     team.sum(sums)
     return float(sums[0] / sums[1])

@@ -1,8 +1,8 @@
 """The translator directory: what training writes and everything else reads.
 
-    translator.json       languages, recipe, provenance, scores
-    subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
-    weights.safetensors   never a pickle: loading a stranger's translator runs no code
+translator.json       languages, recipe, provenance, scores
+subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
+weights.safetensors   never a pickle: loading a stranger's translator runs no code
 """
 
 from __future__ import annotations
@@ -139,4 +139,6 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     except FileNotFoundError as error:
         raise DirectoryError(f"{path} is missing") from error
     except (SafetensorError, OSError) as error:
-        raise DirectoryError(f"{path} cannot be read: {error}", "It may have been cut short while it was copied.") from error
+        raise DirectoryError(
+            f"{path} cannot be read: {error}", "It may have been cut short while it was copied."
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -20,13 +20,7 @@ class Show(Protocol):
 
     def say(self, text: str) -> None: ...
 
-    def bar(self, title: str, total: float | None, unit: str) -> ContextBar: ...
-
-
-class ContextBar(Protocol):
-    def __enter__(self) -> Bar: ...
-
-    def __exit__(self, *error: object) -> bool | None: ...
+    def bar(self, title: str, total: float | None, unit: str) -> AbstractContextManager[Bar]: ...
 
 
 class Silent:

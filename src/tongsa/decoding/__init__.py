@@ -11,9 +11,13 @@ from tongsa.decoding.sampling import sample
 from tongsa.decoding.search import Hypothesis, Search, Special, length_limits
 from tongsa.models.contract import Seq2Seq
 
+__all__ = ["Hypothesis", "Search", "Special", "decode"]
+
 
 @torch.inference_mode()
-def decode(model: Seq2Seq, source: Tensor, source_mask: Tensor, search: Search, special: Special) -> list[list[Hypothesis]]:
+def decode(
+    model: Seq2Seq, source: Tensor, source_mask: Tensor, search: Search, special: Special
+) -> list[list[Hypothesis]]:
     """The best hypotheses of each source of a batch, best first."""
     memory = model.encode(source, source_mask)
     limits = length_limits(source_mask.sum(dim=1), search, model.max_length)

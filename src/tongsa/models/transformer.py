@@ -31,7 +31,9 @@ class Transformer(Seq2Seq):
         joint = target_size is None
         self.source_embedding = _embedding(source_size, config.d_model)
         shared = joint and config.tied
-        self.target_embedding = self.source_embedding if shared else _embedding(target_size or source_size, config.d_model)
+        self.target_embedding = (
+            self.source_embedding if shared else _embedding(target_size or source_size, config.d_model)
+        )
         self.output = self.target_embedding if config.tied else _embedding(target_size or source_size, config.d_model)
         self.source_positions = _positions(config)
         self.target_positions = _positions(config)

@@ -1,9 +1,9 @@
 """Checkpoints: a folder each, written whole or not at all; safetensors and JSON, never a pickle.
 
-    checkpoints/00000500/
-      weights.safetensors     kept as long as the average may want it
-      optimizer.safetensors   Adam's moments: what --resume needs, so only the newest have it
-      progress.json
+checkpoints/00000500/
+  weights.safetensors     kept as long as the average may want it
+  optimizer.safetensors   Adam's moments: what --resume needs, so only the newest have it
+  progress.json
 """
 
 from __future__ import annotations

@@ -94,7 +94,16 @@ def lead(size: int, worker: Sequence[str], device: torch.device) -> Iterator[Tea
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GLOO_SOCKET_IFNAME"] = "lo"
         rendezvous = f"file://{folder}/rendezvous"
-        command = [sys.executable, "-m", "tongsa.training.worker", *worker, "--rendezvous", rendezvous, "--size", str(size)]
+        command = [
+            sys.executable,
+            "-m",
+            "tongsa.training.worker",
+            *worker,
+            "--rendezvous",
+            rendezvous,
+            "--size",
+            str(size),
+        ]
         workers = [subprocess.Popen([*command, "--rank", str(rank)]) for rank in range(1, size)]
         try:
             with join(0, size, rendezvous, device) as team:
@@ -118,5 +127,3 @@ def follow_the_leader() -> None:
     if sys.platform == "linux":
         die_with_parent = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
-
-

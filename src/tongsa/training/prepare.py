@@ -77,7 +77,15 @@ def survey(corpus: Corpus, show: Show) -> Survey:
 
 
 def prepare(
-    directory: Path, train: Corpus, valid: Corpus | None, found: Survey, recipe: Recipe, *, seed: int, threads: int, show: Show
+    directory: Path,
+    train: Corpus,
+    valid: Corpus | None,
+    found: Survey,
+    recipe: Recipe,
+    *,
+    seed: int,
+    threads: int,
+    show: Show,
 ) -> None:
     """Write subwords and ids into the directory."""
     section = recipe.corpus
@@ -134,7 +142,9 @@ def _subwords(
     stamp = directory / "data" / "subwords.json"
     if stamp.is_file() and json.loads(stamp.read_text())["key"] == key:
         return Subwords.load(directory)
-    show.say(f"learning {section.size:,} subwords ({section.kind}, {'joint' if section.joint else 'one set a language'})")
+    show.say(
+        f"learning {section.size:,} subwords ({section.kind}, {'joint' if section.joint else 'one set a language'})"
+    )
     share = min(1.0, section.sample / (2 * found.pairs))
 
     def lines(*sides: int) -> Iterator[str]:

@@ -1,0 +1,91 @@
+"""Parts of a text that a translation must carry over as they are: `%s`, `{name}`, `<b>`, `&amp;`, URLs, code.
+
+One regular expression, one alternative a kind, tried in the order below at every position from left to right, so that
+placeholders never overlap: a URL inside a tag is part of the tag. Quantifiers that could be matched in two ways are
+possessive or bounded: the time is linear in the text, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+
+class Placeholder(NamedTuple):
+    """text[start:end] == self.text"""
+
+    start: int
+    end: int
+    text: str
+    kind: str
+
+
+_ATTRIBUTE = r"""\s++[\w:.@-]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))?+"""
+_NESTED = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+"
+# Scripts written without blanks, and closing marks, end a URL: "https://tongsa.example에서" is a URL and a particle.
+_URL = r"""[^\s<>"'`{}|\\^\u2018-\u201f\u2026\u00ab\u00bb\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]"""
+_DIGITS = r"\d++(?:[.,'\u202f\u00a0]\d++)*+"
+_UNITS = (
+    r"%(?![%(\w])|‰|°\s?[CFK]?|[€$£¥₩]"
+    r"|[kcmµμn]?m[²³23]?|km/h|mph|m/s|[kmµμ]?g|[mc]?[lL]|[kKMGT]i?[bB](?:/s|ps)?|[kKMGT]?bit/s|[kMG]?bps|[kMGT]?Hz|rpm"
+    r"|[km]?[VWA]|[kM]Wh|mAh|[kM]?Ω|[kM]?Pa|bar|dB|cd|lm|lx|px|pt|em|rem|dpi|ppi|fps|[mµμn]?s|min|h|ha|kcal|kJ|ft|in|lb|oz"
+)
+
+KINDS: dict[str, str] = {
+    # `it's` is a span only where its quotes pair up: `file' and `other' are the old GNU way to quote
+    "code": r"(?<!`)(?P<ticks>`{1,3})(?!`)(?=[^`\s][^`\n]*+(?<!\s)(?P=ticks)(?!`))[^`'\n]*+(?:'[^`'\n]*+'[^`'\n]*+)*+(?P=ticks)(?!`)",
+    "tag": rf"<(?:!--(?:[^<-]|-(?!->)|<(?!!--))*+-->|/?+(?:[A-Za-z][\w:.-]*+|\d++)(?:{_ATTRIBUTE})*+\s*+/?+>)",
+    "url": rf"\b(?:(?:https?|ftps?|file|ssh|git|ws)://|mailto:|www\.(?=[a-z0-9])){_URL}++",
+    "email": r"(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
+    "entity": r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
+    "icu": rf"\{{\s*+\w++\s*+,\s*+(?:plural|select|selectordinal|number|date|time|choice)\s*+(?:,{_NESTED})?\}}",
+    "brace": (
+        r"\{\{[^{}\n]{1,80}\}\}"
+        r"|[#%$]?\{(?:[^\W\d][\w.\[\]'-]{0,80}|\d{1,4}[\w.\[\]'-]{0,80})?(?:![rsa])?(?::[^{}\s][^{}]{0,40})?\}"
+    ),
+    "shell": r"\$(?:\{[^{}\s]{1,80}\}|\([A-Za-z_]\w{0,60}\)|[A-Za-z_]\w{0,60}\$|(?<!\w\$)[A-Za-z_]\w{0,60})",
+    "printf": (
+        r"%(?!(?<=\d%)[A-Za-z]{2})(?:%"
+        r"|(?:\([^()\n%]{1,60}\)|\d{1,2}\$)?[-+#0']*+(?:\d{1,4}|\*(?:\d{1,2}\$)?)?(?:\.(?:\d{1,4}|\*(?:\d{1,2}\$)?)?)?"
+        r"(?:<PRI\w{1,10}>|(?:hh|h|ll|l|L|q|j|z|t|I64)?[diouxXeEfFgGaAcCsSpn@r]|[A-Za-z](?![A-Za-z\d]))"
+        r"|[A-Z_][A-Z0-9_]{1,40}%)"
+    ),
+    "qt": r"%L?\d{1,2}(?![\d$])",
+    "number": rf"(?<![\w.,])(?:[€$£¥₩]\s?{_DIGITS}|{_DIGITS}[ \u00a0\u202f]?(?:{_UNITS})(?![A-Za-z\d'’]))",
+}
+
+_ANY = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in KINDS.items()))
+_MAY_HOLD = re.compile(r"[<>&{}$%`@:€£¥₩°‰]|www\.|\d")
+_CLOSING = {")": "(", "]": "["}
+
+
+def find(text: str) -> list[Placeholder]:
+    """The placeholders of a text, from left to right; none overlaps another."""
+    if not _MAY_HOLD.search(text):
+        return []
+    found = []
+    position = 0
+    while match := _ANY.search(text, position):
+        kind = match.lastgroup or ""
+        start, end = match.span()
+        if kind in ("url", "email"):
+            end = start + len(_without_closing_marks(match.group()))
+        found.append(Placeholder(start, end, text[start:end], kind))
+        position = max(end, start + 1)
+    return found
+
+
+def counts(text: str) -> Counter[str]:
+    """How often each placeholder stands in a text; numbers with units are left out, since languages write them anew."""
+    return Counter(each.text for each in find(text) if each.kind != "number")
+
+
+def _without_closing_marks(text: str) -> str:
+    """A full stop or bracket after a URL belongs to the sentence, unless the bracket was opened in the URL."""
+    while text[-1:] in tuple(".,;:!?)]*_"):
+        opening = _CLOSING.get(text[-1])
+        if opening and text.count(opening) >= text.count(text[-1]):
+            break
+        text = text[:-1]
+    return text

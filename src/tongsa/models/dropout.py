@@ -7,7 +7,7 @@ the readable twins: from the same seed they give the same numbers. GPUs have ker
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,9 @@ def dropout(x: Tensor, p: float) -> Tensor:
     """Zero with probability p, and scale up what is left; p is 0 outside training."""
     if not p:
         return x
-    return nn.functional.dropout(x, p) if x.is_cuda else cast(Tensor, _Dropout.apply(x, level(p)))
+    if x.is_cuda:
+        return nn.functional.dropout(x, p)
+    return _Dropout.apply(x, level(p))  # type: ignore[no-any-return, no-untyped-call]
 
 
 def dropout_add(x: Tensor, y: Tensor, p: float) -> Tensor:
@@ -29,7 +31,7 @@ def dropout_add_norm(x: Tensor, y: Tensor, norm: nn.LayerNorm, p: float) -> Tens
     """LayerNorm(x + Dropout(y)): the end of every sublayer of the paper (§3.1)."""
     if x.is_cuda or not torch.is_grad_enabled():
         return norm(x + dropout(y, p))  # type: ignore[no-any-return]
-    return cast(Tensor, _DropoutAddNorm.apply(x, y, norm.weight, norm.bias, norm.eps, level(p)))
+    return _DropoutAddNorm.apply(x, y, norm.weight, norm.bias, norm.eps, level(p))  # type: ignore[no-any-return, no-untyped-call]
 
 
 def plain_dropout(x: Tensor, p: float) -> Tensor:

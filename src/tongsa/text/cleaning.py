@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from tongsa.text.lines import tidy
 from tongsa.text.pairs import Pair, Place
 
 EXAMPLES = 3
@@ -55,7 +56,8 @@ def clean(pairs: Iterable[Pair], filters: dict[str, Filter], tally: Tally) -> It
 
 
 def has_text(pair: Pair) -> bool:
-    return bool(pair.source.strip() and pair.target.strip())
+    """Text for the model, that is: a line may hold nothing but what tidying takes out."""
+    return bool(tidy(pair.source) and tidy(pair.target))
 
 
 def shorter_than(characters: int) -> Filter:

@@ -14,8 +14,16 @@ from tongsa.text.pairs import Pair, Place, Reading
 def read_jsonl(path: Path, reading: Reading) -> Iterator[Pair]:
     for number, line in enumerate(read_lines(path, reading.encoding), 1):
         if line.strip():
-            source, target = _texts(line, Place(path, number), reading)
-            yield Pair(nfc(source), nfc(target), Place(path, number))
+            where = Place(path, number)
+            source, target = _texts(line, where, reading)
+            if not _is_text(source + target):
+                raise CorpusError(f"{where}: half of a surrogate pair (\\ud800 to \\udfff) is no character")
+            yield Pair(nfc(source), nfc(target), where)
+
+
+def _is_text(text: str) -> bool:
+    """JSON can spell what no file in UTF-8 can hold."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _texts(line: str, where: Place, reading: Reading) -> tuple[str, str]:
@@ -23,6 +31,8 @@ def _texts(line: str, where: Place, reading: Reading) -> tuple[str, str]:
         entry = json.loads(line)
     except json.JSONDecodeError as error:
         raise CorpusError(f"{where}: not JSON: {error.msg} at character {error.pos + 1}") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise CorpusError(f"{where}: not JSON: {error}") from error
     except RecursionError as error:
         raise CorpusError(f"{where}: not a pair: nested too deeply") from error
     if isinstance(entry, dict) and isinstance(entry.get("translation"), dict):

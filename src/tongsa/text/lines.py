@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import re
 import unicodedata
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
@@ -30,11 +32,41 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
     with open_bytes(path) as file:
         number = 0
         try:
-            for number, raw in enumerate(file, 1):
-                text = decode(raw, path, number, encoding).rstrip("\n").removesuffix("\r")
+            for number, line in enumerate(_decoded(file, path, encoding), 1):
+                text = line.removesuffix("\n").removesuffix("\r")
                 yield nfc(text.removeprefix("\ufeff") if number == 1 else text)
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError) as error:
+        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
             raise CorpusError(f"{path} is damaged after line {number:,}: {error}") from error
+        except OSError as error:
+            raise CorpusError(f"{path} cannot be read after line {number:,}: {error.strerror or error}") from error
+
+
+def _decoded(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
+    """The lines with their ends."""
+    if _newline_is_a_byte(encoding):
+        for number, raw in enumerate(file, 1):
+            yield decode(raw, path, number, encoding)
+        return
+    number = 0
+    try:  # UTF-16 and UTF-32: where a line ends is known only once it is decoded
+        for number, line in enumerate(io.TextIOWrapper(file, encoding, newline="\n"), 1):
+            yield line
+    except UnicodeError as error:
+        raise CorpusError(f"{path}, after line {number:,}: not {encoding} ({error})", ANOTHER_ENCODING) from error
+
+
+def _newline_is_a_byte(encoding: str) -> bool:
+    try:
+        return len("\n\n".encode(encoding)) - len("\n".encode(encoding)) == 1
+    except LookupError as error:
+        raise _no_encoding(encoding) from error
+
+
+ANOTHER_ENCODING = "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)"
+
+
+def _no_encoding(name: str) -> CorpusError:
+    return CorpusError(f"{name} is no encoding that Python knows", "For example: utf-8, cp949, cp1252")
 
 
 def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
@@ -44,10 +76,10 @@ def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
         raise CorpusError(
             f"{path}, line {number:,}, byte {error.start + 1}: not {encoding} (0x{raw[error.start]:02x}: {error.reason})",
             f"The line begins: {raw[: error.start].decode(encoding, 'replace')[:60]!r}",
-            "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)",
+            "It begins like UTF-16:  --encoding utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ANOTHER_ENCODING,
         ) from error
     except LookupError as error:
-        raise CorpusError(f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252") from error
+        raise _no_encoding(encoding) from error
 
 
 def nfc(text: str) -> str:
@@ -55,12 +87,15 @@ def nfc(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-_SPACES = re.compile(r"[\s\u200b\u2060\ufeff]+")
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
+# SentencePiece writes blanks as U+2581 and cannot tell that character from one.
+_SPACES = re.compile(r"[\s\u200b\u2581]+")
+_UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u2060\ufeff]")
+_HALVES = re.compile(r"[\ud800-\udfff]")
 
 
 def tidy(text: str) -> str:
-    """What the model sees: NFC, every run of white space one blank, no control characters."""
+    """What the model sees: NFC, every run of white space one blank, no control characters or halves of surrogates."""
     if not text.isascii() or not text.isprintable():
-        text = _CONTROLS.sub("", nfc(text))
-    return _SPACES.sub(" ", text).strip()
+        # NFC comes last: what was taken out may have stood between a letter and its accent.
+        text = nfc(_HALVES.sub("\ufffd", _UNSEEN.sub("", text)))
+    return _SPACES.sub(" ", text).strip(" ")

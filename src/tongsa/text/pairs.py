@@ -82,8 +82,21 @@ def _reader(path: Path, reading: Reading) -> Reader:
         raise CorpusError(
             f"{path} is of no kind that can be read",
             f"Readable: {', '.join(readers)} (also .gz, .xz), or the prefix of two aligned files.",
+            *_prefix_meant(path, reading),
         )
     raise CorpusError(f"there is no corpus {path}", *_what_was_looked_for(path, reading))
+
+
+def _prefix_meant(path: Path, reading: Reading) -> list[str]:
+    """For those who name one of the two files instead of what both begin with."""
+    from tongsa.text.plain import aligned_files
+
+    name = path.name.removesuffix(".gz").removesuffix(".xz")
+    for language in (reading.source, reading.target):
+        prefix = path.with_name(name.removesuffix(f".{language}") or name)
+        if prefix.name != name and all(aligned_files(prefix, reading)):
+            return [f"Name both files by what they share:  {prefix}"]
+    return []
 
 
 def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
@@ -95,7 +108,8 @@ def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
         missing = [language for language, file in found.items() if not file]
         return [f"{present[0]} is there, but {path}.{missing[0]} is not: both languages are needed."]
     lines = [f"Neither {path}.{reading.source} and {path}.{reading.target} nor a file {path} exists."]
-    if path.parent.is_dir():
-        near = sorted({file.name for file in path.parent.iterdir() if file.is_file()})[:8]
-        lines.append(f"In {path.parent} there are: {', '.join(near) or 'no files'}")
+    folder = path if path.is_dir() else path.parent
+    if folder.is_dir():
+        near = sorted({file.name for file in folder.iterdir() if file.is_file()})[:8]
+        lines.append(f"In {folder} there are: {', '.join(near) or 'no files'}")
     return lines

@@ -17,6 +17,8 @@ def aligned_files(prefix: Path, reading: Reading) -> tuple[Path | None, Path | N
 
 
 def _file(prefix: Path, language: str) -> Path | None:
+    if not prefix.name or "/" in language:  # "." and "/" have no name that a language could follow
+        return None
     for suffix in ("", ".gz", ".xz"):
         path = prefix.with_name(f"{prefix.name}.{language}{suffix}")
         if path.is_file():

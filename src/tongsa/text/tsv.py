@@ -17,9 +17,12 @@ def read_tsv(path: Path, reading: Reading) -> Iterator[Pair]:
         if number == 1 and {reading.source, reading.target} <= set(columns):
             source, target = columns.index(reading.source), columns.index(reading.target)
             continue
+        if not line.strip():
+            continue
         if len(columns) <= max(source, target):
             raise CorpusError(
-                f"{path}, line {number:,}: {len(columns)} column, two are needed",
+                f"{path}, line {number:,}: {len(columns)} column{'s' if len(columns) > 1 else ''},"
+                f" {max(source, target) + 1} are needed",
                 f"The line is {line[:60]!r}",
                 "A pair is SOURCE, a tab, TARGET; a first line with the languages' codes may name the columns.",
             )

@@ -158,7 +158,7 @@ class Trainer:
         loss = linear_cross_entropy(
             features[real].float(), self.model.projection(), batch.labels[real], self.section.label_smoothing
         )
-        loss.smoothed.backward()  # type: ignore[no-untyped-call]
+        loss.smoothed.backward()
         self.adam.extra[0] += loss.smoothed.detach()
         self.adam.extra[1] += loss.log_loss
         self.adam.extra[2] += real.sum()

@@ -38,7 +38,7 @@ def linear_cross_entropy(features: Tensor, table: Tensor, labels: Tensor, smooth
     Forward and backward are one pass over a few hundred tokens at a time. The whole table is taken, because slicing it
     outside would have autograd write a second gradient of its size.
     """
-    return Loss(*_LinearCrossEntropy.apply(features, table, labels, smoothing))
+    return Loss(*_LinearCrossEntropy.apply(features, table, labels, smoothing))  # type: ignore[no-untyped-call]
 
 
 class _LinearCrossEntropy(torch.autograd.Function):

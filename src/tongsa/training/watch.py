@@ -123,4 +123,4 @@ def _tensorboard(directory: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(directory / "tensorboard")  # type: ignore[no-untyped-call]
+    return SummaryWriter(directory / "tensorboard")

@@ -22,11 +22,17 @@ from tongsa.files import write_atomically
 END = 0
 UNKNOWN = 1
 
+JOINT = "subwords.model"
+SEPARATE = ("subwords.source.model", "subwords.target.model")
+"""Their files in a translator directory."""
+
 
 class Vocabulary:
     """The pieces of one SentencePiece model, and `<pad>` after them."""
 
     def __init__(self, model: bytes) -> None:
+        if not model:  # SentencePiece would take it for "none given"
+            raise RuntimeError("an empty SentencePiece model")
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self._sampler_lock = threading.Lock()
@@ -96,21 +102,24 @@ class Subwords:
         return self.source is self.target
 
     def save(self, directory: Path) -> None:
-        for name, vocabulary in self._files().items():
+        files = self._files()
+        for name in JOINT, *SEPARATE:
+            if name not in files:  # of an earlier choice: `load` would take it for this one
+                (directory / name).unlink(missing_ok=True)
+        for name, vocabulary in files.items():
             write_atomically(directory / name, vocabulary.model)
 
     def _files(self) -> dict[str, Vocabulary]:
         if self.joint:
-            return {"subwords.model": self.source}
-        return {"subwords.source.model": self.source, "subwords.target.model": self.target}
+            return {JOINT: self.source}
+        return dict(zip(SEPARATE, (self.source, self.target), strict=True))
 
     @classmethod
     def load(cls, directory: Path) -> Subwords:
-        joint = directory / "subwords.model"
-        if joint.is_file():
-            vocabulary = _load(joint)
-            return cls(vocabulary, vocabulary)
-        return cls(_load(directory / "subwords.source.model"), _load(directory / "subwords.target.model"))
+        if any((directory / name).is_file() for name in SEPARATE):
+            return cls(*(_load(directory / name) for name in SEPARATE))
+        vocabulary = _load(directory / JOINT)
+        return cls(vocabulary, vocabulary)
 
 
 def _load(path: Path) -> Vocabulary:
@@ -122,15 +131,36 @@ def _load(path: Path) -> Vocabulary:
         raise DirectoryError(f"{path} is no SentencePiece model", "It may have been cut short while it was copied.") from error
 
 
-class VocabularyTooLargeError(CorpusError):
+class VocabularySizeError(CorpusError):
+    """A size that the text does not bear; `bearable` is the nearest that it does."""
+
+    def __init__(self, what: str, advice: str, bearable: int) -> None:
+        super().__init__(what, advice)
+        self.bearable = bearable
+
+
+class VocabularyTooLargeError(VocabularySizeError):
     """The text has fewer pieces to offer than were asked for."""
 
-    def __init__(self, size: int, bearable: int) -> None:
+    def __init__(self, size: int, most: int) -> None:
+        what = f"the text is too small for a vocabulary of {size:,} pieces"
+        super().__init__(what, f"It bears at most {most:,}:  --set subwords.size={most}", most)
+
+
+class VocabularyTooSmallError(VocabularySizeError):
+    """The characters of the text alone are more than the pieces that were asked for."""
+
+    def __init__(self, size: int, least: int) -> None:
         super().__init__(
-            f"the text is too small for a vocabulary of {size:,} pieces",
-            f"It bears at most {bearable:,}:  --set subwords.size={bearable}",
+            f"a vocabulary of {size:,} pieces has no room for the characters of the text",
+            f"It needs at least {least:,} (--set subwords.size={least}), or leave the rarest characters to bytes"
+            " (--set subwords.character_coverage=0.999).",
+            least,
         )
-        self.bearable = bearable
+
+
+LONGEST = 16_384
+"""Bytes of a line that subwords are learnt from: no sentence has more."""
 
 
 def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocabulary:
@@ -149,7 +179,7 @@ def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocab
             unk_id=UNKNOWN,
             bos_id=-1,
             pad_id=-1,
-            max_sentence_length=16_384,
+            max_sentence_length=LONGEST,
             num_threads=threads,
             minloglevel=2,
         )
@@ -172,11 +202,9 @@ def _explained(error: RuntimeError, section: SubwordsSection) -> CorpusError:
     too_high = re.search(r"value <= (\d+)", message)
     if too_high:
         return VocabularyTooLargeError(section.size, int(too_high.group(1)))
-    too_low = re.search(r"smaller than required_chars\D*(\d+)\D+(\d+)", message)
-    if too_low or "required_chars" in message:
-        return CorpusError(
-            f"a vocabulary of {section.size:,} pieces has no room for all characters of the text",
-            "Give it more pieces (--set subwords.size=8000), or leave the rarest characters to bytes"
-            " (--set subwords.character_coverage=0.999).",
-        )
+    too_low = re.search(r"smaller than required_chars\. \d+ vs (\d+)", message)
+    if too_low:
+        return VocabularyTooSmallError(section.size, int(too_low.group(1)))
+    if "sentences_.empty()" in message:
+        return CorpusError("there is no text to learn subwords from", f"Lines above {LONGEST:,} bytes do not count.")
     return CorpusError(f"subwords could not be learnt: {message.splitlines()[-1] if message else 'no reason given'}")

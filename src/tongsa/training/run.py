@@ -17,7 +17,7 @@ from tongsa.errors import DirectoryError, UsageError
 from tongsa.presets import choose_recipe, load_recipe
 from tongsa.progress import Show, Silent
 from tongsa.text.pairs import Reading, open_corpus
-from tongsa.text.subwords import VocabularyTooLargeError
+from tongsa.text.subwords import VocabularySizeError
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
 from tongsa.training.finish import finish
@@ -105,10 +105,10 @@ def _begin(
             show.say(f"  {reason}")
     try:
         prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
-    except VocabularyTooLargeError as error:
+    except VocabularySizeError as error:
         if not auto or "subwords.size" in start.settings:
             raise
-        show.say(f"  vocabulary {error.bearable:,} instead: the text has no more pieces to offer")
+        show.say(f"  vocabulary {error.bearable:,} instead: {error.what}")
         recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
         prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
     recipe = _resolved(recipe, start)

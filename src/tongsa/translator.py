@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib.util
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
 
+from tongsa.config import TransformerSection
 from tongsa.decoding import Hypothesis, Search
 from tongsa.directory import Card, load_model, read_card
+from tongsa.engines import ENGINES, PRECISIONS, Engine
 from tongsa.engines.native import NativeEngine
 from tongsa.errors import UsageError
 from tongsa.models.contract import Attention
@@ -47,26 +52,65 @@ class Inspection:
 class Translator:
     """A trained translator. `Translator.load(directory).translate([...])`"""
 
-    def __init__(self, card: Card, subwords: Subwords, engine: NativeEngine) -> None:
+    def __init__(
+        self, card: Card, subwords: Subwords, engine: Engine, native: Callable[[], NativeEngine] | None = None
+    ) -> None:
+        """`native` makes the reference engine when it is first needed; None where `engine` is it."""
         self.card = card
         self.subwords = subwords
         self.engine = engine
+        self._make_native = native
         self.search = Search.of(card.recipe.decoding)
 
     @classmethod
-    def load(cls, directory: str | Path, *, device: str = "auto") -> Translator:
+    def load(
+        cls,
+        directory: str | Path,
+        *,
+        engine: str = "auto",
+        precision: str = "auto",
+        threads: int | None = None,
+        device: str = "auto",
+    ) -> Translator:
+        """Open a translator directory.
+
+        engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
+        precision  int8, float32, or auto: int8 with CTranslate2 on a CPU
+        threads    cores that CTranslate2 may use; PyTorch has `torch.set_num_threads`
+        device     cpu, cuda, or auto: a GPU where there is one
+        """
         path = Path(directory)
         card = read_card(path)
         subwords = Subwords.load(path)
-        model = load_model(path, card, subwords, choose_device(device))
-        engine = NativeEngine(
-            model,
-            source_pad=subwords.source.pad,
-            target_pad=subwords.target.pad,
-            end=END,
-            batch_tokens=card.recipe.decoding.batch_tokens,
+        place = choose_device(device)
+        chosen = choose_engine(engine, precision, card, place)
+
+        def native() -> NativeEngine:
+            return NativeEngine(
+                load_model(path, card, subwords, place),
+                source_pad=subwords.source.pad,
+                target_pad=subwords.target.pad,
+                end=END,
+                batch_tokens=card.recipe.decoding.batch_tokens,
+            )
+
+        if chosen == "native":
+            return cls(card, subwords, native())
+        from tongsa.engines.ctranslate2 import CTranslate2Engine
+
+        made = cached(native)
+        fast = CTranslate2Engine.load(
+            path, card, subwords, precision=precision, threads=threads, device=place.type, native=made
         )
-        return cls(card, subwords, engine)
+        return cls(card, subwords, fast, made)
+
+    @cached_property
+    def native(self) -> NativeEngine:
+        """The reference engine: attention weights come from it."""
+        if self._make_native is not None:
+            return self._make_native()
+        assert isinstance(self.engine, NativeEngine), "a translator has a native engine, or knows how to make one"
+        return self.engine
 
     def translate(
         self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False
@@ -100,7 +144,7 @@ class Translator:
         return Inspection(
             source_tokens=(*self.subwords.source.pieces(source_ids), "</s>"),
             target_tokens=(*self.subwords.target.pieces(target_ids), "</s>"),
-            attention=self.engine.attention(source_ids, target_ids),
+            attention=self.native.attention(source_ids, target_ids),
         )
 
     def _translation(self, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
@@ -125,7 +169,7 @@ class Translator:
         target = self.subwords.target.encode(translation.text)
         if self.subwords.target.pieces(target) != list(translation.tokens):
             translation = replace(translation, tokens=tuple(self.subwords.target.pieces(target)))
-        attention = self.engine.attention(source, target)
+        attention = self.native.attention(source, target)
         return replace(translation, alignment=align(attention, len(source), len(target)))
 
 
@@ -146,7 +190,9 @@ def align(attention: Attention, source: int, target: int) -> tuple[tuple[int, in
     return tuple((int(s), t) for t, s in enumerate(weights[:target, :source].argmax(dim=-1)))
 
 
-def cut_repetition(ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12) -> tuple[list[int], bool]:
+def cut_repetition(
+    ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12
+) -> tuple[list[int], bool]:
     """Cut a loop at the end: a phrase written `times` times in a row, or more, stays once.
 
     A source that itself says something over and over may have a translation that does, so it is left alone.
@@ -172,12 +218,45 @@ def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:
     return None
 
 
+def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
+    """Make it on the first call, and give the same one ever after."""
+    made: list[NativeEngine] = []
+    lock = threading.Lock()
+
+    def once() -> NativeEngine:
+        with lock:
+            if not made:
+                made.append(make())
+        return made[0]
+
+    return once
+
+
+def choose_engine(engine: str, precision: str, card: Card, device: torch.device) -> str:
+    """The name of the engine to load; what cannot be is told."""
+    if engine not in ENGINES:
+        raise UsageError(f"{engine} is no engine", f"Engines: {', '.join(ENGINES)}")
+    if precision not in PRECISIONS:
+        raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
+    installed = importlib.util.find_spec("ctranslate2") is not None
+    if engine == "auto":
+        fits = installed and device.type == "cpu" and isinstance(card.recipe.model, TransformerSection)
+        engine = "ctranslate2" if fits else "native"
+    if engine == "native" and precision == "int8":
+        raise UsageError("the native engine computes in float32", "int8 goes with  --engine ctranslate2")
+    if engine == "ctranslate2" and not installed:
+        raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
+    return engine
+
+
 def choose_device(name: str) -> torch.device:
     """`auto` takes a GPU where there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():
-        raise UsageError("there is no GPU that PyTorch can use", "tongsa doctor tells more; --device cpu works anywhere.")
+        raise UsageError(
+            "there is no GPU that PyTorch can use", "tongsa doctor tells more; --device cpu works anywhere."
+        )
     try:
         return torch.device(name)
     except RuntimeError as error:

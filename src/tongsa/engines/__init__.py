@@ -7,6 +7,9 @@ from typing import Protocol
 
 from tongsa.decoding.search import Hypothesis, Search
 
+ENGINES = ("auto", "native", "ctranslate2")
+PRECISIONS = ("auto", "int8", "float32")
+
 
 class Engine(Protocol):
     """What a translator asks of whatever does the arithmetic. Ids are without the end; the engine adds it."""

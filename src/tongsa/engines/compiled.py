@@ -1,0 +1,95 @@
+"""The compiled engines of a translator directory: made on first use, found by the hash of what they were made from.
+
+    ctranslate2/int8-1f0c9be5a3d2/      a CTranslate2 model; the name holds precision and key
+
+A folder of a name is complete once it is there, and never changes. So several processes may make one at once, one that
+reads never sees half of one, and other weights have another name. Folders of earlier weights are removed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from tongsa.config import TransformerSection
+from tongsa.directory import WEIGHTS, Card, read_tensors
+from tongsa.errors import DirectoryError, UsageError, WriteError
+from tongsa.export.ctranslate2 import POSITIONS, write_ctranslate2
+from tongsa.files import replacing
+from tongsa.text.subwords import Subwords
+
+FOLDER = "ctranslate2"
+ABOUT = "tongsa.json"
+LAYOUT = 1
+"""Goes up when the same weights are to be compiled differently."""
+
+
+def compiled(directory: Path, card: Card, subwords: Subwords, precision: str) -> Path:
+    """The folder of the compiled engine, made now where it is missing."""
+    config = transformer(card)
+    folder = directory / FOLDER / f"{precision}-{key_of(directory, config, subwords)}"
+    if (folder / ABOUT).is_file():
+        return folder
+    try:
+        _compile(folder, directory, config, subwords, precision)
+    except WriteError:
+        if not (folder / ABOUT).is_file():  # else another process was faster
+            return _aside(directory, config, subwords, precision)
+    _remove_others(folder, precision)
+    return folder
+
+
+def transformer(card: Card) -> TransformerSection:
+    if not isinstance(card.recipe.model, TransformerSection):
+        raise UsageError(
+            f"CTranslate2 runs the Transformer, not {card.recipe.model.architecture}",
+            "Use the other engine:  --engine native",
+        )
+    return card.recipe.model
+
+
+def key_of(directory: Path, config: TransformerSection, subwords: Subwords) -> str:
+    """A hash over everything that a compiled engine depends on."""
+    digest = hashlib.blake2b(digest_size=6)
+    try:
+        with (directory / WEIGHTS).open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise DirectoryError(f"{directory / WEIGHTS} cannot be read: {error.strerror}") from error
+    digest.update(repr((LAYOUT, POSITIONS, config)).encode())
+    digest.update(subwords.source.model + subwords.target.model)
+    return digest.hexdigest()
+
+
+class _MadeByAnotherError(Exception):
+    """While we compiled, another process has put the same folder in its place."""
+
+
+def _compile(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
+    weights = read_tensors(directory / WEIGHTS)
+    with suppress(_MadeByAnotherError), replacing(folder) as temporary:
+        write_ctranslate2(temporary, weights, config, subwords, precision)
+        (temporary / ABOUT).write_text(json.dumps({"made_from": WEIGHTS, "precision": precision, "key": folder.name}))
+        if (folder / ABOUT).is_file():
+            raise _MadeByAnotherError
+
+
+def _aside(directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> Path:
+    """For a directory that may only be read: a folder that lives as long as this process."""
+    folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_ctranslate2(folder, read_tensors(directory / WEIGHTS), config, subwords, precision)
+    return folder
+
+
+def _remove_others(folder: Path, precision: str) -> None:
+    for other in folder.parent.glob(f"{precision}-*"):
+        if other != folder:
+            with suppress(OSError):
+                shutil.rmtree(other)

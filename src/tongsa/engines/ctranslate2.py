@@ -1,0 +1,241 @@
+"""The fast engine: CTranslate2, with the meaning of the native one.
+
+Its beam search goes through the same steps as ours (2 x beam candidates, those that end among the first `beam` are set
+aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam, which is ranked anew by the
+paper's formula. What its searches know nothing of is done here: a limit of length for each sentence, the probability of
+the end where the limit cuts a sentence off, sentences longer than its table of positions.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ctranslate2
+import torch
+
+from tongsa.config import TransformerSection
+from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limits, length_penalty
+from tongsa.directory import Card
+from tongsa.engines.compiled import compiled, transformer
+from tongsa.engines.native import NativeEngine, similar_lengths
+from tongsa.export.ctranslate2 import longest
+from tongsa.text.subwords import END, Subwords
+
+NO_PENALTY = 1e-9
+"""With exactly 0 CTranslate2 stops before `beam` hypotheses have ended; this one changes no score."""
+
+
+class Threads(NamedTuple):
+    """Batches translated side by side, and cores for each."""
+
+    batches: int
+    cores: int
+
+    @classmethod
+    def of(cls, cores: int | None) -> Threads:
+        """A core a batch: small matrices gain nothing from several cores (docs/log.md has the figures)."""
+        return cls(cores or usable_cores(), 1)
+
+
+class CTranslate2Engine:
+    name = "ctranslate2"
+
+    def __init__(
+        self,
+        folder: Path,
+        config: TransformerSection,
+        subwords: Subwords,
+        *,
+        precision: str,
+        threads: Threads,
+        device: str,
+        batch_tokens: int,
+        native: Callable[[], NativeEngine],
+    ) -> None:
+        self.precision = precision
+        self.batch_tokens = batch_tokens
+        self.threads = threads
+        self.longest = longest(config)
+        self.endless = config.positions == "sinusoidal"
+        self._native = native
+        self._device = device
+        self._source = subwords.source.all_pieces()
+        self._target = subwords.target.all_pieces()
+        self._ids = {piece: id for id, piece in enumerate(self._target)}
+        self._folder = folder
+        self._translator = self._load(threads)
+
+    @classmethod
+    def load(
+        cls,
+        directory: Path,
+        card: Card,
+        subwords: Subwords,
+        *,
+        precision: str,
+        threads: int | None,
+        device: str,
+        native: Callable[[], NativeEngine],
+    ) -> CTranslate2Engine:
+        """Open the engine of a translator directory; it is compiled where that has not been done."""
+        chosen = ("int8" if device == "cpu" else "float32") if precision == "auto" else precision
+        return cls(
+            compiled(directory, card, subwords, chosen),
+            transformer(card),
+            subwords,
+            precision=chosen,
+            threads=Threads.of(threads),
+            device=device,
+            batch_tokens=card.recipe.decoding.batch_tokens,
+            native=native,
+        )
+
+    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+        limits = self._limits(sources, search)
+        within = [i for i, ids in enumerate(sources) if not self._too_long(len(ids), limits[i])]
+        here = self._translate([self._cut(sources[i]) for i in within], [limits[i] for i in within], search)
+        found = dict(zip(within, here, strict=True))
+        beyond = [i for i in range(len(sources)) if i not in found]
+        if beyond:
+            found |= zip(beyond, self._native().translate([sources[i] for i in beyond], search), strict=True)
+        return [found[i] for i in range(len(sources))]
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        pairs = list(zip(sources, targets, strict=True))
+        within = [i for i, (source, target) in enumerate(pairs) if max(len(source), len(target)) < self.longest]
+        scored = self._translator.score_batch(
+            [[self._source[id] for id in sources[i]] for i in within],
+            [[self._target[id] for id in targets[i]] for i in within],
+            max_batch_size=self.batch_tokens,
+            batch_type="tokens",
+            max_input_length=0,
+        )
+        found = {i: list(result.log_probs) for i, result in zip(within, scored, strict=True)}
+        beyond = [i for i in range(len(pairs)) if i not in found]
+        if beyond:
+            rest = self._native().score([sources[i] for i in beyond], [targets[i] for i in beyond])
+            found |= zip(beyond, rest, strict=True)
+        return [found[i] for i in range(len(pairs))]
+
+    def _load(self, threads: Threads) -> Any:
+        return ctranslate2.Translator(
+            str(self._folder),
+            device=self._device,
+            compute_type=self.precision,
+            inter_threads=threads.batches,
+            intra_threads=threads.cores,
+            max_queued_batches=-1,
+        )
+
+    def _limits(self, sources: Sequence[Sequence[int]], search: Search) -> list[int]:
+        lengths = torch.tensor([len(ids) + 1 for ids in sources])
+        limits: list[int] = length_limits(lengths, search, None if self.endless else self.longest).tolist()
+        return limits
+
+    def _too_long(self, length: int, limit: int) -> bool:
+        """Beyond the table of positions; the native engine's sinusoids go on for ever."""
+        return self.endless and max(length + 1, limit) > self.longest
+
+    def _cut(self, ids: Sequence[int]) -> Sequence[int]:
+        """Learned positions are all there are: the native engine cuts there too."""
+        return ids if len(ids) < self.longest else ids[: self.longest - 1]
+
+    def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
+        translator, options = self._searching(search)
+        waiting = []
+        for places in self._batches([len(ids) + 1 for ids in sources], search):
+            # The limit counts the end; CTranslate2 may spend its last step on any other token.
+            steps = max(1, max(limits[i] for i in places) - 1)
+            batch = [[self._source[id] for id in sources[i]] for i in places]
+            waiting.append((places, translator.translate_batch(batch, max_decoding_length=steps, **options)))
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        for places, results in waiting:
+            for i, result in zip(places, results, strict=True):
+                found[i] = self._hypotheses(result.result(), limits[i], search)
+        self._count_the_end(found, sources, search)
+        return [_best(group, search.nbest) for group in found]
+
+    def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
+        """Longest first; few sentences are shared out too, so that no core stays idle."""
+        width = search.nbest if search.sampling else max(search.beam, search.nbest)
+        share = -(-sum(lengths) // self.threads.batches)
+        return similar_lengths(lengths, max(1, min(self.batch_tokens // width, share)))
+
+    def _searching(self, search: Search) -> tuple[Any, dict[str, Any]]:
+        """Who searches, and CTranslate2's words for what is searched for."""
+        options: dict[str, Any] = {
+            "asynchronous": True,
+            "return_scores": True,
+            "return_end_token": True,
+            "min_decoding_length": 0,
+            "max_input_length": 0,
+        }
+        if search.sampling:
+            options |= _sampling(search.sampling, search.nbest)
+            return self._seeded(search.sampling.seed), options
+        beam = max(search.beam, search.nbest)
+        return self._translator, options | {
+            "beam_size": beam,
+            "num_hypotheses": beam,
+            "length_penalty": _penalties(search)[1],
+        }
+
+    def _seeded(self, seed: int) -> Any:
+        """Generators are seeded when a thread first draws: the same draws again need a new thread, and just one."""
+        ctranslate2.set_random_seed(seed)
+        return self._load(Threads(1, self.threads.batches * self.threads.cores))
+
+    def _hypotheses(self, result: Any, limit: int, search: Search) -> list[Hypothesis]:
+        """With scores of ours; those that the limit cut off have none yet."""
+        alpha, in_force = _penalties(search)
+        found = []
+        for pieces, normalised in zip(result.hypotheses, result.scores, strict=True):
+            ids = [self._ids[piece] for piece in pieces]
+            if ids and ids[-1] == END and len(ids) < limit:
+                total = normalised * len(ids) ** in_force
+                found.append(Hypothesis(ids[:-1], total, total / float(length_penalty(len(ids), alpha))))
+            else:
+                found.append(Hypothesis([id for id in ids if id != END][: limit - 1], math.nan, math.nan, ended=False))
+        return found
+
+    def _count_the_end(self, found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search) -> None:
+        """At the limit of length only the end may follow: its probability counts, as in the native engine."""
+        places = [(i, j) for i, group in enumerate(found) for j, one in enumerate(group) if not one.ended]
+        if not places:
+            return
+        alpha, _ = _penalties(search)
+        scored = self.score([sources[i] for i, _ in places], [found[i][j].ids for i, j in places])
+        for (i, j), tokens in zip(places, scored, strict=True):
+            penalty = float(length_penalty(len(tokens), alpha))
+            found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
+
+
+def _penalties(search: Search) -> tuple[float, float]:
+    """The paper's alpha, and the exponent that CTranslate2's scores were divided with."""
+    alpha = 0.0 if search.sampling else search.length_penalty
+    return alpha, alpha or NO_PENALTY
+
+
+def _best(group: list[Hypothesis], nbest: int) -> list[Hypothesis]:
+    ranked = sorted(group, key=lambda hypothesis: -hypothesis.score)
+    # Draws from one token alone are all alike, and were made once.
+    return (ranked if len(ranked) >= nbest else ranked * nbest)[:nbest]
+
+
+def _sampling(sampling: Sampling, draws: int) -> dict[str, Any]:
+    return {
+        "beam_size": 1,
+        "num_hypotheses": 1 if sampling.top_k == 1 else draws,
+        "sampling_topk": sampling.top_k,
+        "sampling_topp": sampling.top_p,
+        "sampling_temperature": sampling.temperature,
+        "length_penalty": NO_PENALTY,
+    }
+
+
+def usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

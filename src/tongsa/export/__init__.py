@@ -1,0 +1,1 @@
+"""Translators in the formats of others, and theirs in ours."""

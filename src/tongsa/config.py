@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
+import json
+import math
 import tomllib
 import types
 import typing
@@ -200,7 +203,9 @@ class DecodingSection:
     """Source tokens translated at once."""
 
     def problems(self) -> list[str]:
-        return _bounds(self, at_least_1=["beam", "batch_tokens"], at_least_0=["length_penalty", "max_extra", "max_ratio"])
+        return _bounds(
+            self, at_least_1=["beam", "batch_tokens"], at_least_0=["length_penalty", "max_extra", "max_ratio"]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,7 +224,9 @@ class Recipe:
     @classmethod
     def from_values(cls, values: Mapping[str, Values], where: str) -> Recipe:
         """Build and check a recipe; all its problems are told together."""
-        problems = [f"[{name}] is no section{_hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
+        if not isinstance(values, Mapping):
+            raise RecipeError(f"{where} cannot be used", f"A recipe has the sections {', '.join(_SECTIONS)}.")
+        problems = [f"[{name}] is no section{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
         built: dict[str, Any] = {}
         for name, section in _SECTIONS.items():
             given = values[name] if name in values else {}
@@ -241,9 +248,11 @@ class Recipe:
     @classmethod
     def _model_section(cls, given: Values, problems: list[str]) -> type[ModelSection]:
         name = given["architecture"] if "architecture" in given else ModelSection.architecture
-        if name not in cls.MODEL_SECTIONS:
+        if not isinstance(name, str) or name not in cls.MODEL_SECTIONS:
             known = ", ".join(cls.MODEL_SECTIONS)
-            problems.append(f"model.architecture {name!r} is unknown{_hint(str(name), cls.MODEL_SECTIONS)} (known: {known})")
+            problems.append(
+                f"model.architecture {name!r} is unknown{hint(str(name), cls.MODEL_SECTIONS)} (known: {known})"
+            )
             return TransformerSection
         return cls.MODEL_SECTIONS[name]
 
@@ -277,7 +286,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecipeError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecipeError(f"{path} is not TOML: {error}") from error
 
 
@@ -288,11 +297,11 @@ def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     for name, text in settings.items():
         section, dot, key = name.partition(".")
         if not dot or section not in _SECTIONS:
-            problems.append(f"{name}: a setting is SECTION.KEY=VALUE{_hint(section, _SECTIONS)}")
+            problems.append(f"{name}: a setting is SECTION.KEY=VALUE{hint(section, _SECTIONS)}")
             continue
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             value = text  # a bare word is a string
         values.setdefault(section, {})[key] = value
     if problems:
@@ -302,12 +311,17 @@ def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str, Any]:
     """Tables with changes laid over them; another architecture takes no keys over from the one before."""
-    merged: dict[str, Any] = {name: dict(table) for name, table in base.items()}
+    # What should be a table and is none stays as it is, for `from_values` to tell of.
+    merged: dict[str, Any] = {
+        name: dict(table) if isinstance(table, Mapping) else table for name, table in base.items()
+    }
     for name, table in changes.items():
+        below = merged.get(name, {})
         if not isinstance(table, Mapping):
             merged[name] = table
             continue
-        below = merged.get(name, {})
+        if not isinstance(below, Mapping):
+            continue
         if name == "model" and "architecture" in table and table["architecture"] != below.get("architecture"):
             common = {field.name for field in dataclasses.fields(ModelSection)}
             below = {key: value for key, value in below.items() if key in common}
@@ -317,10 +331,10 @@ def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str
 
 def _checked(section: type[Any], name: str, key: str, value: Any, problems: list[str]) -> Any:
     """The value in the field's own type, or None and a problem."""
-    hints = typing.get_type_hints(section)
+    hints = _types(section)
     fields = [field.name for field in dataclasses.fields(section)]
     if key not in fields:
-        problems.append(f"{name}.{key} is no key of this recipe{_hint(key, fields)}")
+        problems.append(f"{name}.{key} is no key of this recipe{hint(key, fields)}")
         return None
     kind = hints[key]
     if isinstance(kind, types.GenericAlias) or typing.get_origin(kind) is Literal:
@@ -331,10 +345,15 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
         return value
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if type(value) is not kind:
+    if type(value) is not kind or (kind is float and not math.isfinite(value)):
         problems.append(f"{name}.{key} is {value!r}; it must be {_KINDS[kind]}")
         return None
     return value
+
+
+@functools.cache
+def _types(section: type[Any]) -> dict[str, Any]:
+    return typing.get_type_hints(section)
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
@@ -360,7 +379,8 @@ def _bounds(
     return found
 
 
-def _hint(word: str, known: typing.Iterable[str]) -> str:
+def hint(word: str, known: typing.Iterable[str]) -> str:
+    """`: did you mean ...?`, or nothing where no name is close."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f": did you mean {close[0]}?" if close else ""
 
@@ -368,7 +388,6 @@ def _hint(word: str, known: typing.Iterable[str]) -> str:
 def _toml(value: bool | float | str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+    if isinstance(value, str):  # JSON escapes as TOML does, but for one character
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tongsa.config import Recipe, merge, parse_settings, read_toml
+from tongsa.config import Recipe, hint, merge, parse_settings, read_toml
 from tongsa.errors import RecipeError
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -74,13 +74,13 @@ def _values(name: str) -> tuple[dict[str, Any], str]:
     path = shipped[name] if name in shipped else Path(name)
     if not path.is_file():
         raise RecipeError(
-            f"there is no recipe {name}",
+            f"there is no recipe {name}{hint(name, recipe_names())}",
             f"Known recipes: auto, {', '.join(recipe_names())}",
             "A recipe of your own is a TOML file:  --recipe my.toml",
         )
     values = read_toml(path)
     preset = values.pop("preset", "base")
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise RecipeError(f"{path} starts from preset {preset!r}, which is unknown", f"Known: {', '.join(PRESETS)}")
     return merge(PRESETS[preset], values), str(path)
 

@@ -38,7 +38,8 @@ class Vocabulary:
         self._sampler_lock = threading.Lock()
         self.pad: int = self._processor.get_piece_size()
         self._is_rare = [
-            self._processor.is_byte(id) or self._processor.is_unknown(id) for id in range(self._processor.get_piece_size())
+            self._processor.is_byte(id) or self._processor.is_unknown(id)
+            for id in range(self._processor.get_piece_size())
         ]
 
     def __len__(self) -> int:
@@ -128,7 +129,9 @@ def _load(path: Path) -> Vocabulary:
     except OSError as error:
         raise DirectoryError(f"{path} cannot be read: {error.strerror}") from error
     except RuntimeError as error:
-        raise DirectoryError(f"{path} is no SentencePiece model", "It may have been cut short while it was copied.") from error
+        raise DirectoryError(
+            f"{path} is no SentencePiece model", "It may have been cut short while it was copied."
+        ) from error
 
 
 class VocabularySizeError(CorpusError):

@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tongsa.errors import WriteError
@@ -15,8 +15,19 @@ from tongsa.errors import WriteError
 def write_atomically(path: Path, content: bytes | str) -> None:
     """Write beside the file, flush to the disk, then take its place."""
     data = content.encode() if isinstance(content, str) else content
+    if path.exists() and not path.is_file() and not path.is_dir():
+        _write_into(path, data)
+        return
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+def _write_into(path: Path, data: bytes) -> None:
+    """Devices and pipes (/dev/stdout) are written to, never replaced."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error)) from error
 
 
 @contextmanager
@@ -29,19 +40,27 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)  # of a process with this number that was killed
         yield temporary
         _flush(temporary)
-        if path.is_dir():
+        if path.is_dir() and temporary.is_dir():  # a file never takes the place of somebody's directory
             aside = path.with_name(f".{path.name}.{os.getpid()}.old")
+            _remove(aside)
             path.rename(aside)
-            temporary.rename(path)
-            shutil.rmtree(aside)
+            try:
+                temporary.rename(path)
+            except OSError:
+                aside.rename(path)
+                raise
+            _remove(aside)
         else:
             temporary.replace(path)
         _flush(path.parent)
     except OSError as error:
         raise WriteError(
-            f"{path} cannot be written: {error.strerror or error}", *_advice(error), "What was there before is untouched."
+            f"{path} cannot be written: {error.strerror or error}",
+            *_advice(error),
+            "What was there before is untouched.",
         ) from error
     finally:
         _remove(temporary)
@@ -60,7 +79,8 @@ def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # the error that brought us here tells more
+            path.unlink()
 
 
 def _advice(error: OSError) -> list[str]:

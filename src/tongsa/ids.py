@@ -26,6 +26,8 @@ from tongsa.text.lines import tidy
 from tongsa.text.pairs import Pair
 from tongsa.text.subwords import Subwords, Vocabulary
 
+ABOUT = "about.json"
+
 BLOCK = 8192
 """Pairs encoded at a time."""
 
@@ -69,15 +71,15 @@ class PairIds:
 
     @classmethod
     def open(cls, folder: Path) -> PairIds:
-        about = json.loads((folder / "about.json").read_text())
+        about = json.loads((folder / ABOUT).read_text())
         return cls(*(Sentences.open(folder, side, about["dtype"][side]) for side in ("source", "target")))
 
 
-def stored_key(folder: Path) -> str | None:
-    """The key that a finished folder was written under."""
+def stored_key(about: Path) -> str | None:
+    """The key that was written when everything it stands for was."""
     try:
-        return str(json.loads((folder / "about.json").read_text())["key"])
-    except (OSError, ValueError, KeyError):
+        return str(json.loads(about.read_text())["key"])
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -116,7 +118,7 @@ def write_ids(
                 writers["target"].write([b for _, b in kept])
                 advance(len(block))
         about = {"key": key, "pairs": writers["source"].count, "dtype": dtype}
-        (temporary / "about.json").write_text(json.dumps(about))
+        (temporary / ABOUT).write_text(json.dumps(about))
     return PairIds.open(folder)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
 import json
 import random
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from tongsa.config import CorpusSection, Recipe
-from tongsa.errors import CorpusError
+from tongsa.errors import CorpusError, DirectoryError
 from tongsa.files import write_atomically
-from tongsa.ids import PairIds, stored_key, write_ids
+from tongsa.ids import ABOUT, PairIds, stored_key, write_ids
 from tongsa.progress import Show
 from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
 from tongsa.text.lines import tidy
@@ -59,15 +61,16 @@ def survey(corpus: Corpus, show: Show) -> Survey:
     """Read everything once: bad input is found here, before anything is written."""
     pairs = characters = 0
     digest = blake2b(digest_size=16)
+    number = 0
     with show.bar("reading", None, "pairs") as bar:
-        for pair in corpus:
+        for number, pair in enumerate(corpus, 1):
             if has_text(pair):
                 pairs += 1
                 characters += len(pair.source) + len(pair.target)
             digest.update(f"{pair.source}\n{pair.target}\n".encode())
-            if pairs % 4096 == 0:
+            if number % 4096 == 0:
                 bar.advance(4096)
-        bar.advance(pairs % 4096)
+        bar.advance(number % 4096)
     if pairs < FEWEST:
         raise CorpusError(
             f"{corpus.name} has {pairs:,} pairs with text on both sides: too few to learn from",
@@ -89,28 +92,56 @@ def prepare(
 ) -> None:
     """Write subwords and ids into the directory."""
     section = recipe.corpus
-    held_out = 0 if valid else section.held_out or min(2000, max(1, found.pairs // 50))
-    split = Split(found.pairs, held_out, seed)
-    if held_out:
-        show.say(f"holding out about {held_out:,} of {found.pairs:,} pairs for validation (seed {seed})")
+    split = Split(seed) if valid else _split(train, found, section, seed, show)
     training = _Filtered(train, section, split, held_out_side=False)
     subwords = _subwords(directory, training, found, recipe, split, threads=threads, show=show)
     key = _key(found.digest, section, split, [subwords.source.model, subwords.target.model])
     _ids(directory / "data" / "train", training, subwords, section, key, found.pairs, threads, show)
-    checking = _Filtered(valid or train, section, Split(0, 0, 0) if valid else split, held_out_side=not valid)
+    checking = _Filtered(valid or train, section, split, held_out_side=not valid)
     _validation(directory, checking, subwords, section, key, recipe.training.validation_pairs, seed, threads, show)
 
 
+@dataclass(frozen=True)
 class Split:
     """Which pairs are held out: decided by the source text, so that no sentence stands on both sides."""
 
-    def __init__(self, pairs: int, held_out: int, seed: int) -> None:
-        self.seed = seed
-        self.threshold = int(2**64 * held_out / pairs) if held_out else 0
+    seed: int
+    threshold: int = 0
+    """Held out is what has a digest below this one."""
+
+    @classmethod
+    def holding_out(cls, count: int, pairs: Iterable[Pair], seed: int) -> Split:
+        """The split that holds out exactly `count` source sentences, whatever the number of pairs."""
+        split = cls(seed)
+        smallest: set[int] = set()
+        limit = 1 << 64
+        for pair in pairs:
+            digest = split._digest(pair)
+            if digest < limit:
+                smallest.add(digest)
+            if len(smallest) > 2 * count + 1000:
+                smallest = set(heapq.nsmallest(count, smallest))
+                limit = max(smallest)
+        return cls(seed, max(heapq.nsmallest(count, smallest), default=-1) + 1)
 
     def holds_out(self, pair: Pair) -> bool:
-        digest = blake2b(pair.source.encode(), digest_size=8, key=str(self.seed).encode()).digest()
-        return int.from_bytes(digest, "big") < self.threshold
+        return self._digest(pair) < self.threshold
+
+    def _digest(self, pair: Pair) -> int:
+        digest = blake2b(pair.source.encode(), digest_size=8, key=str(self.seed).encode())
+        return int.from_bytes(digest.digest(), "big")
+
+
+def _split(train: Corpus, found: Survey, section: CorpusSection, seed: int, show: Show) -> Split:
+    count = section.held_out or min(2000, max(1, found.pairs // 50))
+    if 2 * count > found.pairs:
+        raise CorpusError(
+            f"corpus.held_out is {count:,}, but {train.name} has only {found.pairs:,} pairs",
+            "At most half of them can be held out.",
+        )
+    show.say(f"holding out {count:,} source sentences of {found.pairs:,} pairs for validation (seed {seed})")
+    everything = _Filtered(train, section, Split(seed), held_out_side=False)
+    return Split.holding_out(count, everything.read(Tally()), seed)
 
 
 @dataclass(frozen=True)
@@ -140,8 +171,9 @@ def _subwords(
     section = dataclasses.replace(recipe.subwords, sampling=0.0)  # sampling is a matter of training
     key = _key(found.digest, pairs.section, split, [json.dumps(dataclasses.asdict(section)).encode()])
     stamp = directory / "data" / "subwords.json"
-    if stamp.is_file() and json.loads(stamp.read_text())["key"] == key:
-        return Subwords.load(directory)
+    if stored_key(stamp) == key:
+        with suppress(DirectoryError):  # gone or damaged: they are learnt again
+            return Subwords.load(directory)
     show.say(
         f"learning {section.size:,} subwords ({section.kind}, {'joint' if section.joint else 'one set a language'})"
     )
@@ -160,6 +192,7 @@ def _subwords(
         subwords = Subwords(vocabulary, vocabulary)
     else:
         subwords = Subwords(learn(lines(0), section, threads), learn(lines(1), section, threads))
+    stamp.unlink(missing_ok=True)  # a kill before the next lines must not leave it beside other subwords
     subwords.save(directory)
     write_atomically(stamp, json.dumps({"key": key}))
     return subwords
@@ -175,7 +208,7 @@ def _ids(
     threads: int,
     show: Show,
 ) -> None:
-    if stored_key(folder) == key:
+    if stored_key(folder / ABOUT) == key and len(PairIds.open(folder)) >= FEWEST:
         show.say(f"taking the ids of {len(PairIds.open(folder)):,} pairs from {folder}")
         return
     tally = Tally()
@@ -186,7 +219,10 @@ def _ids(
     for line in tally.lines():
         show.say(line)
     if len(written) < FEWEST:
-        raise CorpusError(f"only {len(written):,} pairs are left to train on", *tally.lines())
+        raise CorpusError(
+            f"only {len(written):,} pairs are left to train on; {FEWEST} are the least that can be tried",
+            *tally.lines(),
+        )
 
 
 def _validation(
@@ -208,7 +244,7 @@ def _validation(
     # Every pair counts for the score, so none is left out for its length.
     unlimited = dataclasses.replace(section, max_tokens=1 << 30, max_ratio=0.0)
     text_key = blake2b(texts.encode(), digest_size=16, key=key.encode()[:64]).hexdigest()
-    if stored_key(directory / "data" / "valid") != text_key:
+    if stored_key(directory / "data" / "valid" / ABOUT) != text_key:
         write_ids(
             directory / "data" / "valid",
             chosen,

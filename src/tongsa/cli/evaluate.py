@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tongsa.cli.options import Beam, Corpora, Device, Directory, Encoding, LengthPenalty, Threads, set_threads
+from tongsa.errors import CorpusError
 
 
 def evaluate(
@@ -29,15 +30,20 @@ def evaluate(
     Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
     """
     set_threads(threads)
-    from tongsa.evaluation.scores import score
+    from tongsa.evaluation.scores import check_metrics, score
     from tongsa.files import write_atomically
     from tongsa.progress import for_this_stream
     from tongsa.text.pairs import Reading, open_corpus
     from tongsa.translator import Translator
 
+    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
+    check_metrics(metrics)  # before the minutes of translating
     translator = Translator.load(directory, device=device)
     languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
-    pairs = list(open_corpus(corpus, languages))
+    opened = open_corpus(corpus, languages)
+    pairs = list(opened)
+    if not pairs:
+        raise CorpusError(f"{opened.name} has no pairs to evaluate on")
     search = translator.search
     search = replace(
         search,
@@ -51,8 +57,8 @@ def evaluate(
             found += [translation.text for translation in translator.translate(block, search)]
             bar.advance(len(block))
     if save:
-        write_atomically(save, "".join(text + "\n" for text in found))
-    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
+        # a text that was copied as it is may hold line ends of its own
+        write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))
     scores = score(found, [pair.target for pair in pairs], translator.card.target, metrics)
     if as_json:
         print(json.dumps(scores))

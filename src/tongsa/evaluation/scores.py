@@ -25,10 +25,9 @@ def score(
     """Corpus scores by name; BLEU is cased, with 13a tokens unless the target language needs others."""
     from sacrebleu.metrics import BLEU, CHRF, TER
 
-    unknown = [name for name in metrics if name not in METRICS]
-    if unknown:
-        raise UsageError(f"{', '.join(unknown)} is no metric", f"Metrics: {', '.join(METRICS)}")
-    tokenizer = TOKENIZERS[target] if target in TOKENIZERS else "13a"
+    check_metrics(metrics)
+    language = target.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are cut as zh is
+    tokenizer = TOKENIZERS[language] if language in TOKENIZERS else "13a"
     makers = {"bleu": lambda: BLEU(tokenize=tokenizer), "chrf": CHRF, "ter": TER}
     scores: dict[str, Score] = {}
     for name in metrics:
@@ -36,6 +35,12 @@ def score(
         value = metric.corpus_score(list(hypotheses), [list(references)]).score
         scores[name] = {"score": round(float(value), 3), "signature": str(metric.get_signature())}
     return scores
+
+
+def check_metrics(names: Sequence[str]) -> None:
+    unknown = [name for name in names if name not in METRICS]
+    if unknown or not names:
+        raise UsageError(f"{', '.join(unknown) or 'nothing'} is no metric", f"Metrics: {', '.join(METRICS)}")
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], target: str) -> float:

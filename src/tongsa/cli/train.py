@@ -48,14 +48,20 @@ def train(
     from tongsa.progress import for_this_stream
 
     if out is None:
-        raise UsageError("--out is missing: the directory that the translator is written to", "For example --out runs/en-de")
+        raise UsageError(
+            "--out is missing: the directory that the translator is written to", "For example --out runs/en-de"
+        )
     if not resume and not (corpus and source and target):
         raise UsageError(
             "a training needs a corpus and its languages",
             "For example:  tongsa train data/train --from en --to de --out runs/en-de",
         )
-    if minutes is not None and minutes <= 0:
+    if minutes is not None and not 0 < minutes < float("inf"):
         raise UsageError(f"--minutes must be above 0, not {minutes:g}")
+    if seed < 0:
+        raise UsageError(f"--seed must not be negative, but is {seed}")
+    if threads is not None and threads < 1:
+        raise UsageError(f"--threads must be at least 1, not {threads}")
     settings = parse(setting or [])
     if encoding:
         settings["corpus.encoding"] = encoding
@@ -82,5 +88,8 @@ def parse(settings: list[str]) -> dict[str, str]:
     """`["model.d_model=256"]` as a dict; the recipe checks keys and values."""
     wrong = [setting for setting in settings if "=" not in setting]
     if wrong:
-        raise UsageError(f"--set {wrong[0]} has no value", "A setting is SECTION.KEY=VALUE, for example model.d_model=256")
-    return dict((part.strip() for part in setting.split("=", 1)) for setting in settings)
+        raise UsageError(
+            f"--set {wrong[0]} has no value", "A setting is SECTION.KEY=VALUE, for example model.d_model=256"
+        )
+    parts = [setting.partition("=") for setting in settings]
+    return {key.strip(): value.strip() for key, _, value in parts}

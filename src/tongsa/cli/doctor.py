@@ -23,7 +23,11 @@ def doctor() -> None:
     rows = [("tongsa", __version__), ("python", f"{sys.version.split()[0]} on {platform.platform()}")]
     rows += [(name, _version(name)) for name in PACKAGES]
     rows += [(name, _version(name, f"not installed:  pip install 'tongsa[{extra}]'")) for name, extra in EXTRAS.items()]
-    rows += [("cores", str(_cores())), ("memory", _memory()), ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free")]
+    rows += [
+        ("cores", str(_cores())),
+        ("memory", _memory()),
+        ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free"),
+    ]
     rows += [("gpu", _gpu())]
     for name, value in rows:
         print(f"{name:14} {value}")
@@ -48,8 +52,10 @@ def _memory() -> str:
 
 
 def _gpu() -> str:
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:  # just when somebody asks the doctor
+        return f"unknown: PyTorch cannot be imported ({error})"
     if not torch.cuda.is_available():
         return "none that PyTorch can use: training and translating run on the CPU"
     return ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))

@@ -19,7 +19,9 @@ def sample(
     generator = torch.Generator(device=limits.device).manual_seed(sampling.seed)
 
     def choose(log_p: Tensor) -> Tensor:
-        cut = keep_top_p(keep_top_k(log_p / sampling.temperature, sampling.top_k), sampling.top_p)
+        # The likeliest is taken for 0, which no temperature can overflow.
+        sharpened = (log_p - log_p.amax(dim=-1, keepdim=True)) / sampling.temperature
+        cut = keep_top_p(keep_top_k(sharpened, sampling.top_k), sampling.top_p)
         return torch.multinomial(torch.softmax(cut, dim=-1), 1, generator=generator)[:, 0]
 
     # A sample is judged by its probability as it stands: alpha 0.

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tongsa.decoding import Hypothesis, Search, Special, decode
+from tongsa.errors import UsageError
 from tongsa.models.contract import Attention, Seq2Seq, token_mask
 
 
@@ -36,7 +37,7 @@ class NativeEngine:
         lengths = [max(len(source), len(target)) + 1 for source, target in zip(sources, targets, strict=True)]
         for places in similar_lengths(lengths, self.batch_tokens):
             source, mask = self._source([sources[i] for i in places])
-            written = [[*targets[i], self.special.end] for i in places]
+            written = [[*self._within_reach(targets[i]), self.special.end] for i in places]
             read = _padded([[self.special.start, *ids[:-1]] for ids in written], self.special.start, self.device)
             log_p = torch.log_softmax(self.model(source, mask, read).float(), dim=-1)
             for row, (i, ids) in enumerate(zip(places, written, strict=True)):
@@ -47,7 +48,18 @@ class NativeEngine:
     def attention(self, source: Sequence[int], target: Sequence[int]) -> Attention:
         """The weights of every layer and head while this target (its end included) is read after this source."""
         tokens, mask = self._source([source])
-        return self.model.attend(tokens, mask, torch.tensor([[self.special.start, *target]], device=self.device))
+        read = [[self.special.start, *self._within_reach(target)]]
+        return self.model.attend(tokens, mask, torch.tensor(read, device=self.device))
+
+    def _within_reach(self, target: Sequence[int]) -> Sequence[int]:
+        """Half a target would have another probability, so one that is too long is refused rather than cut."""
+        longest = self.model.max_length
+        if longest is not None and len(target) >= longest:
+            raise UsageError(
+                f"a target has {len(target):,} subwords; this model was trained with {longest:,} positions",
+                "Leave it out, or cut it into sentences.",
+            )
+        return target
 
     def _source(self, sources: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         longest = self.model.max_length

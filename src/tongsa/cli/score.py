@@ -10,7 +10,11 @@ BLOCK = 1024
 
 
 def score(
-    directory: Directory, corpus: Corpora, encoding: Encoding = "utf-8", device: Device = "auto", threads: Threads = None
+    directory: Directory,
+    corpus: Corpora,
+    encoding: Encoding = "utf-8",
+    device: Device = "auto",
+    threads: Threads = None,
 ) -> None:
     """Print the log-probability of each target given its source: the sum, a tab, the mean over its tokens.
 

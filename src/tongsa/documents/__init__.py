@@ -1,0 +1,1 @@
+"""Documents: files with structure in, the same files in another language out."""

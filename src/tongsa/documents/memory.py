@@ -1,0 +1,69 @@
+"""Translation memory: what people have translated before is taken as it is; what is like it is reported."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from tongsa.documents.segments import Languages, Near
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Reading, open_corpus
+
+LIKE = 0.75
+"""From this likeness on (the ratio of difflib) an entry is worth showing."""
+
+CANDIDATES = 8
+"""Entries that share most words with a segment are compared letter by letter; only so many, for speed."""
+
+COMMON = 2000
+"""A word in more entries than these finds nothing in particular."""
+
+
+@dataclass
+class Memory:
+    """Sources and targets, by the exact source and by its words."""
+
+    entries: list[tuple[str, str]] = field(default_factory=list)
+    _exact: dict[str, str] = field(default_factory=dict)
+    _words: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def read(cls, paths: Iterable[Path], languages: Languages) -> Memory:
+        memory = cls()
+        for path in paths:
+            for pair in open_corpus([path], Reading(source=languages.source, target=languages.target)):
+                memory.add(pair.source, pair.target)
+        return memory
+
+    def add(self, source: str, target: str) -> None:
+        """The first translation of a source is the one that is taken."""
+        key = tidy(source)
+        if not key or not target.strip() or key in self._exact:
+            return
+        self._exact[key] = target
+        for word in set(key.lower().split()):
+            self._words[word].append(len(self.entries))
+        self.entries.append((key, target))
+
+    def exact(self, source: str) -> str | None:
+        return self._exact.get(tidy(source))
+
+    def near(self, source: str) -> Near | None:
+        """The entry most like a source that is not in the memory."""
+        key = tidy(source)
+        shared: Counter[int] = Counter()
+        for word in set(key.lower().split()):
+            if word in self._words and len(self._words[word]) <= COMMON:
+                shared.update(self._words[word])
+        best: Near | None = None
+        for index, _ in shared.most_common(CANDIDATES):
+            entry, target = self.entries[index]
+            if min(len(entry), len(key)) < LIKE / 2 * max(len(entry), len(key)):
+                continue
+            likeness = SequenceMatcher(None, key, entry, autojunk=False).ratio()
+            if likeness >= LIKE and (best is None or likeness > best.likeness):
+                best = Near(source=entry, target=target, likeness=likeness)
+        return best

@@ -1,0 +1,134 @@
+"""Tags carried over by attention: where the words that a tag encloses went, there the tag goes.
+
+The model sees the text without its tags. Afterwards a tag is put around the target words that attend to the words it
+enclosed in the source, at the borders of words. Where that gives no proper nesting, the caller takes a safer way.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tongsa.documents.protect import Masked
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
+_CLOSE, _ALONE, _OPEN = range(3)
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Tokens of a pair as spans, counted in characters that are no white space: what tokens and text agree on."""
+
+    source: list[Span]
+    target: list[Span]
+    targets: list[list[int]]
+    """For each source token, the target tokens that attend to it."""
+
+    @classmethod
+    def of(
+        cls, texts: tuple[str, str], tokens: tuple[Sequence[str], Sequence[str]], alignment: Sequence[tuple[int, int]]
+    ) -> Aligned | None:
+        source, target = _spans(tokens[0], texts[0]), _spans(tokens[1], texts[1])
+        if not source or not target or not alignment:
+            return None
+        targets: list[list[int]] = [[] for _ in source]
+        for s, t in alignment:
+            if s < len(source) and t < len(target):
+                targets[s].append(t)
+        return cls(source, target, targets)
+
+    def span(self, begin: int, end: int) -> Span | None:
+        """Where the source's characters from `begin` to `end` went."""
+        found = [
+            t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row
+        ]
+        return (self.target[min(found)][0], self.target[max(found)][1]) if found else None
+
+    def place(self, at: int) -> int:
+        """Where something between two words went: after what the word before it became."""
+        if at >= self.source[-1][1]:
+            return self.target[-1][1]
+        before = [row for (a, _), row in zip(self.source, self.targets, strict=True) if a < at and row]
+        return self.target[max(before[-1])][1] if at and before else 0
+
+
+def project(source: Masked, tags: Sequence[str], text: str, aligned: Aligned) -> str:
+    """The translation `text` with the tags of its source in it."""
+    places = {tag: _solid(shown(source, tags, source.text[: source.text.index(tag)])) for tag in tags}
+    closing = {source.marks[tag].pair: tag for tag in tags if source.marks[tag].role == "close"}
+    inserts: dict[str, tuple[int, int]] = {}
+    for tag in tags:
+        if tag in inserts:
+            continue
+        close = closing.get(source.marks[tag].pair) if source.marks[tag].role == "open" else None
+        span = aligned.span(places[tag], places[close]) if close and places[close] > places[tag] else None
+        if close and span:
+            inserts[tag], inserts[close] = (span[0], _OPEN), (span[1], _CLOSE)
+        else:
+            inserts[tag] = (aligned.place(places[tag]), _ALONE)
+            if close:
+                inserts[close] = inserts[tag]
+    apart = {tag for tag in tags if inserts[tag][1] == _ALONE and _stands_apart(source.text, tag)}
+    return _inserted(text, inserts, tags, apart)
+
+
+def _stands_apart(text: str, tag: str) -> bool:
+    """White space before it: so there must be in the translation, after the word before it."""
+    at = text.index(tag)
+    return at > 0 and text[at - 1].isspace()
+
+
+def shown(source: Masked, tags: Sequence[str], text: str) -> str:
+    """What the model sees of a masked text: marks that are words as they are, tags not at all."""
+    return "".join("" if c in tags else source.marks[c].text if c in source.marks else c for c in text)
+
+
+def _solid(text: str) -> int:
+    return sum(not c.isspace() for c in unicodedata.normalize("NFC", text))
+
+
+def _spans(tokens: Sequence[str], text: str) -> list[Span]:
+    """Nothing where tokens and text do not agree."""
+    spans: list[Span] = []
+    at = 0
+    waiting = b""
+    for token in tokens:
+        begin = at
+        if match := _BYTE.match(token):
+            waiting += bytes([int(match[1], 16)])
+            try:
+                at += _solid(waiting.decode())
+                waiting = b""
+            except UnicodeDecodeError:
+                pass  # the character goes on in the next token
+        else:
+            at += _solid(token.replace("▁", ""))
+        spans.append((begin, at))
+    return spans if at == _solid(text) else []
+
+
+def _inserted(text: str, inserts: dict[str, tuple[int, int]], tags: Sequence[str], apart: set[str]) -> str:
+    """Tags at their places; a word that one would cut is left whole."""
+    solid = [i for i, c in enumerate(text) if not c.isspace()]
+    placed = []
+    for tag, (count, side) in inserts.items():
+        if side == _OPEN:
+            place = solid[count] if count < len(solid) else len(text)
+            while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
+                place -= 1
+        else:
+            place = solid[count - 1] + 1 if count else 0
+            while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
+                place += 1
+        placed.append((place, side, tags.index(tag), tag))
+    pieces = []
+    end = 0
+    for place, _, _, tag in sorted(placed):
+        blank = " " if tag in apart and place and not text[place - 1].isspace() else ""
+        pieces += [text[end:place], blank, tag]
+        end = place
+    return "".join(pieces) + text[end:]

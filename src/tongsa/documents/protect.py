@@ -1,0 +1,173 @@
+"""Marks: what must come out exactly once is found, hidden behind one character each, and checked afterwards.
+
+Inside the engine a text with marks is a plain string in which each mark is one character of a private plane of Unicode.
+So sentences are split, pieces cut and orders compared with string functions alone, and no mark can be cut in two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tongsa.documents.glossary import Glossary
+from tongsa.documents.segments import Content, Mark, Segment, plain
+from tongsa.text.placeholders import Placeholder, find
+
+FIRST = 0xF0000
+"""The first character of the supplementary private plane; a text has room for 65,534 marks."""
+
+_MASKS = re.compile("[\U000f0000-\U000ffffd]")
+_TAG_NAME = re.compile(r"<(/?)([\w:.-]+)[^>]*?(/?)>$", re.DOTALL)
+_VOID = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta", "source", "track"}
+# `%s` takes the next argument, whatever it is; `%1$s` and `%(name)s` say which one they take
+_NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d+\$)[^a-zA-Z@]*[a-zA-Z@<].*|\{(?:[:!].*)?\}")
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text in which every mark is one character."""
+
+    text: str
+    marks: dict[str, Mark]
+
+    def content(self) -> Content:
+        """The text with its marks again."""
+        parts: list[str | Mark] = []
+        for piece in re.split("([\U000f0000-\U000ffffd])", self.text):
+            if piece in self.marks:
+                parts.append(self.marks[piece])
+            elif piece:
+                parts.append(piece)
+        return tuple(parts)
+
+    def masks(self) -> list[str]:
+        """The characters that stand for marks, in order."""
+        return _MASKS.findall(self.text)
+
+    def part(self, text: str) -> Masked:
+        """A stretch of this text."""
+        return Masked(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
+
+
+def mask(content: Content, glossary: Glossary) -> Masked:
+    """Hide the format's marks, the placeholders in the text, and the terms that are to be kept or enforced."""
+    marks: list[Mark] = []
+    for part in content:
+        if isinstance(part, Mark):
+            marks.append(part)
+    text = "".join(part if isinstance(part, str) else "\ufdd0" for part in content)
+    given = iter(marks)
+    pieces: list[str | Mark] = []
+    for piece in re.split("(\ufdd0)", text) if marks else [text]:
+        if piece == "\ufdd0" and marks:
+            pieces.append(next(given))
+        else:
+            pieces += _placeholders(piece)
+    pieces = [new for piece in pieces for new in (glossary.terms_in(piece) if isinstance(piece, str) else [piece])]
+    return _masked(_paired(pieces))
+
+
+def _masked(pieces: Iterable[str | Mark]) -> Masked:
+    text: list[str] = []
+    marks: dict[str, Mark] = {}
+    for piece in pieces:
+        if isinstance(piece, Mark):
+            character = chr(FIRST + len(marks))
+            marks[character] = piece
+            text.append(character)
+        else:
+            text.append(piece)
+    return Masked("".join(text), marks)
+
+
+def _placeholders(text: str) -> list[str | Mark]:
+    pieces: list[str | Mark] = []
+    end = 0
+    private = [Placeholder(m.start(), m.end(), m.group(), "private") for m in _MASKS.finditer(text)]
+    for each in sorted([*find(text), *private]):
+        if each.start < end:  # a private character inside a placeholder: part of it
+            continue
+        pieces += [text[end : each.start], _mark(each)]
+        end = each.end
+    return [piece for piece in (*pieces, text[end:]) if piece]
+
+
+def _mark(placeholder: Placeholder) -> Mark:
+    return Mark(text=placeholder.text, ordered=bool(_NEXT_ARGUMENT.fullmatch(placeholder.text)))
+
+
+def _paired(pieces: list[str | Mark]) -> list[str | Mark]:
+    """Tags that were found in the text itself: an opening one and its closing one belong together."""
+    paired = list(pieces)
+    waiting: list[tuple[str, int]] = []
+    pair = 1_000_000  # beyond the format's own numbers
+    for index, piece in enumerate(pieces):
+        if not isinstance(piece, Mark) or piece.number >= 0 or not (tag := _TAG_NAME.match(piece.text)):
+            continue
+        closes, name, alone = tag[1], tag[2].lower(), tag[3]
+        if not closes and not alone and name not in _VOID:
+            waiting.append((name, index))
+        elif closes and any(name == open_name for open_name, _ in waiting):
+            while waiting[-1][0] != name:
+                waiting.pop()
+            opened = waiting.pop()[1]
+            pair += 1
+            paired[opened] = replace(_as_mark(pieces[opened]), role="open", pair=pair)
+            paired[index] = replace(piece, role="close", pair=pair)
+    return paired
+
+
+def _as_mark(piece: str | Mark) -> Mark:
+    assert isinstance(piece, Mark)
+    return piece
+
+
+def is_tag(mark: Mark) -> bool:
+    """Around text rather than part of it: the model is better off without it."""
+    return not mark.text or mark.role != "alone"
+
+
+def problem(source: Masked, text: str, fragile: str) -> str:
+    """What is broken in a translation of a masked text, itself masked; nothing where all is well."""
+    masks = _MASKS.findall(text)
+    before = source.masks()
+    if Counter(masks) != Counter(before):
+        return "a placeholder was lost or doubled"
+    if [m for m in masks if source.marks[m].ordered] != [m for m in before if source.marks[m].ordered]:
+        return "placeholders changed their order"
+    if _unclosed(source, masks) != _unclosed(source, before):
+        return "tags were not nested"
+    bare, bare_before = _MASKS.sub("", text), _MASKS.sub("", source.text)
+    if any(bare.count(each) != bare_before.count(each) for each in fragile):
+        return "a character with a meaning appeared or vanished"
+    written = Masked(text, source.marks).content()
+    if _found(written) != _found(source.content()):
+        return "a placeholder was lost or doubled"
+    return ""
+
+
+def _found(content: Content) -> Counter[str]:
+    return Counter(each.text for each in find(plain(content)))
+
+
+def _unclosed(source: Masked, masks: list[str]) -> list[tuple[str, int]]:
+    """The opening and closing tags left when pairs that close properly are taken out."""
+    left: list[tuple[str, int]] = []
+    for each in masks:
+        mark = source.marks[each]
+        if mark.role == "alone":
+            continue
+        if mark.role == "close" and left and left[-1] == ("open", mark.pair):
+            left.pop()
+        else:
+            left.append((mark.role, mark.pair))
+    return left
+
+
+def sound(segment: Segment, source: Masked, text: str) -> bool:
+    """A whole segment is fit to be written."""
+    if problem(source, text, segment.fragile):
+        return False
+    return segment.accepts is None or segment.accepts(plain(Masked(text, source.marks).content()))

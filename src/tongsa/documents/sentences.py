@@ -1,0 +1,127 @@
+"""Text into sentences, and back: the parts of a text joined together are the text, byte for byte.
+
+A sentence ends at `. ! ? …` and white space, where a new one can begin; at `。！？` without any; and at a line's end.
+It does not end after an abbreviation, an initial, the number of a list or an ordinal (German `3. Oktober`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_CLOSERS = "\"'”’»›)\\]}」』】）》〉"
+_OPENERS = "\"'“‘„‚«‹(\\[{¿¡「『【（《〈*_-–—"
+_END = re.compile(
+    rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*\s*)|(?P<marks>[.!?…‥]+[{_CLOSERS}]*)(?P<gap>[ \t\u00a0\u3000]+)|(?P<line>\s*\n\s*)"
+)
+_STARTS = re.compile(rf"[{_OPENERS}]*\s?(?P<first>.)", re.DOTALL)
+_WORD = re.compile(r"[\w.\-’']+$")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$|^[^\W\d_]$")
+
+_EVERYWHERE = {"etc", "vs", "ca", "cf", "fig", "no", "nr", "vol", "ed", "eds", "tel", "dr", "prof", "st", "jr", "sr", "inc", "ltd", "co"}
+ABBREVIATIONS: dict[str, set[str]] = {
+    "en": {"mr", "mrs", "ms", "messrs", "rev", "hon", "gen", "col", "lt", "sgt", "capt", "gov", "sen", "rep", "mt", "approx",
+           "dept", "est", "al", "e.g", "i.e", "a.m", "p.m", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
+           "oct", "nov", "dec", "pp", "sec", "ch", "corp"},
+    "de": {"bzw", "z.b", "d.h", "u.a", "usw", "evtl", "ggf", "inkl", "exkl", "zzgl", "hr", "fr", "str", "mio", "mrd", "tsd",
+           "abs", "art", "bd", "bsp", "max", "min", "sog", "vgl", "u.u", "o.ä", "u.ä", "s.o", "s.u", "z.t", "i.d.r", "dipl",
+           "ing", "geb", "gest", "jan", "feb", "mär", "apr", "aug", "sept", "okt", "nov", "dez", "anm", "aufl", "hrsg", "kap"},
+    "fr": {"m", "mm", "mme", "mlle", "mgr", "p.ex", "c.-à-d", "av", "bd", "env", "éd", "janv", "févr", "juil", "sept", "oct",
+           "nov", "déc", "chap", "art", "max", "min"},
+    "es": {"sr", "sra", "srta", "dra", "ud", "uds", "p.ej", "pág", "págs", "avda", "núm", "art", "aprox", "ej", "ee.uu"},
+    "it": {"sig", "sigg", "dott", "avv", "ing", "pag", "pagg", "es", "ecc", "art", "cap", "fig"},
+    "pt": {"sr", "sra", "dra", "exmo", "av", "pág", "núm", "ex", "art", "aprox"},
+    "nl": {"dhr", "mevr", "mw", "bijv", "d.w.z", "enz", "o.a", "m.b.t", "i.p.v", "blz", "jl", "resp", "mr", "drs", "ir"},
+    "sv": {"t.ex", "bl.a", "m.m", "o.s.v", "d.v.s", "kl", "jfr", "osv", "dvs"},
+    "da": {"f.eks", "bl.a", "dvs", "osv", "kl", "mv"},
+    "pl": {"np", "m.in", "itd", "itp", "tzn", "tj", "ul", "godz", "inż", "mgr", "ok", "pt", "wg"},
+    "cs": {"např", "tj", "tzv", "mj", "atd", "apod", "č", "str", "ing", "mgr"},
+    "ru": {"т.е", "т.д", "т.п", "др", "г", "гг", "ул", "им", "руб", "тыс", "млн", "млрд", "см", "стр", "рис"},
+}
+"""Words that end in a full stop within a sentence, in lower case, without it."""
+
+ORDINALS = {"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "hu", "pl", "sl", "hr", "et", "is", "tr", "lv"}
+"""Languages that write `3.` for `third`."""
+
+SENTENCE_WIDE = {"ja", "zh", "yue"}
+"""Languages that put no blank between sentences."""
+
+
+def split(text: str, language: str, longest: int = 600) -> list[str]:
+    """The sentences, each with the white space after it; one longer than `longest` is cut at a comma or a blank."""
+    parts: list[str] = []
+    for sentence in _sentences(text, _base(language)):
+        parts += _shortened(sentence, longest) if len(sentence) > longest else [sentence]
+    return parts
+
+
+def _base(language: str) -> str:
+    return re.split(r"[-_]", language.lower())[0]
+
+
+def _sentences(text: str, language: str) -> Iterator[str]:
+    begin = 0
+    for match in _END.finditer(text):
+        if match.start() < begin or match.end() == len(text):
+            continue
+        if not text[begin : match.end()].strip() or not (match["wide"] or match["line"] or _ends(text, begin, match, language)):
+            continue
+        if match["wide"] and _goes_on_after_quote(text, match):
+            continue
+        yield text[begin : match.end()]
+        begin = match.end()
+    if begin < len(text):
+        yield text[begin:]
+
+
+def _goes_on_after_quote(text: str, match: re.Match[str]) -> bool:
+    """「行く。」と言った: the quotation is part of a longer sentence."""
+    return match["wide"].rstrip()[-1] in "」』）" and text[match.end()] in "とって、"
+
+
+def _ends(text: str, begin: int, match: re.Match[str], language: str) -> bool:
+    starts = _STARTS.match(text, match.end())
+    first = starts["first"] if starts else ""
+    if first.islower() or first in ",;:)":
+        return False
+    marks = match["marks"]
+    if marks[0] in "!?" or len(marks.rstrip("\"'”’»›)]}」』】）》〉")) > 1:
+        return True
+    before = _WORD.search(text[max(begin, match.start() - 40) : match.start()])
+    word = before.group() if before else ""
+    if _is_number(word):
+        is_list = text[begin : match.start()].strip() == word
+        return not (is_list or (language in ORDINALS and len(word) <= 2))
+    if word.lower() in _EVERYWHERE | ABBREVIATIONS.get(language, set()):
+        # "No. 5", but "He said no. Then": only a number follows these for certain
+        return word.lower() == "no" and not first.isdigit()
+    return not _INITIALS.search(word) or language in ("ko", "ja", "zh")
+
+
+def _is_number(word: str) -> bool:
+    return word.isdigit() or bool(re.fullmatch(r"[IVXLC]{1,5}", word) and len(word) > 1)
+
+
+_CUTS = (re.compile(r"[;:；：]\s+|；"), re.compile(r",\s+|[、，]"), re.compile(r"\s+"))
+
+
+def _shortened(sentence: str, longest: int) -> list[str]:
+    """Cut near the middle, at the best place there is, until every part is short enough."""
+    if len(sentence) <= longest:
+        return [sentence]
+    middle = len(sentence) // 2
+    for cut in _CUTS:
+        places = [m.end() for m in cut.finditer(sentence) if longest // 8 < m.end() < len(sentence) - longest // 8]
+        if places:
+            place = min(places, key=lambda place: abs(place - middle))
+            return _shortened(sentence[:place], longest) + _shortened(sentence[place:], longest)
+    return [sentence]
+
+
+def gap(between: str, source: str, target: str) -> str:
+    """What stands between two translated sentences where `between` stood between their sources."""
+    if "\n" in between:
+        return between
+    if _base(target) in SENTENCE_WIDE:
+        return "" if _base(source) not in SENTENCE_WIDE else between
+    return between or " "

@@ -86,9 +86,12 @@ class Plan:
         return [[chunks[i] for i in group] for group in groups]
 
     def chunks(self, random: np.random.Generator) -> list[Rows]:
-        """Pairs of similar length together: first by target, then by source; equals in random order."""
+        """Pairs of similar length on both sides together; equals in random order."""
         shuffled = random.permutation(len(self.target_lengths))
-        order = shuffled[np.lexsort((self.source_lengths[shuffled], self.target_lengths[shuffled]))]
+        strip = self._strips()[self.target_lengths[shuffled]]
+        # Up one strip by source length and down the next, so that a chunk across their border has similar sources too.
+        source = self.source_lengths[shuffled] * np.where(strip % 2, -1, 1)
+        order = shuffled[np.lexsort((source, strip))]
         ends = np.cumsum(self.target_lengths[order], dtype=np.int64)
         chunks = []
         first = 0
@@ -99,6 +102,19 @@ class Plan:
             chunks.append(order[first:last])
             first = last
         return chunks
+
+    def _strips(self) -> NDArray[np.int64]:
+        """The strip that each target length falls into.
+
+        Chunks are cells of the plane of target and source lengths. Padding is least where the cells are about square
+        (in ratios of lengths), so with few chunks a strip takes several target lengths, with many only one.
+        """
+        target, ratio = np.log(self.target_lengths), np.log(self.source_lengths / self.target_lengths)
+        chunks = max(1.0, float(self.target_lengths.sum(dtype=np.int64)) / self.chunk_tokens)
+        step = 4 * float(np.sqrt(target.std() * ratio.std() / chunks))  # a side of a cell; 4 deviations hold nearly all
+        lengths = np.arange(1, int(self.target_lengths.max()) + 1)
+        strips = np.unique(np.log(lengths) // step, return_inverse=True)[1] if step > 1e-9 else lengths
+        return np.concatenate([[0], strips])
 
     def _fits(self, rows: Rows) -> int:
         """How many of these, padded on the source side, stay within twice the budget; one always does."""

@@ -85,6 +85,18 @@ class Plan:
         groups = np.array_split(order, max(1, round(len(chunks) / per_update)))
         return [[chunks[i] for i in group] for group in groups]
 
+    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
+        """Which of an update's chunks a worker takes: the longest first, each to the worker with the least to do."""
+        costs = [int(self.source_lengths[rows].sum() + self.target_lengths[rows].sum()) for rows in chunks]
+        load = [0] * size
+        mine = []
+        for index in sorted(range(len(chunks)), key=lambda index: -costs[index]):
+            worker = load.index(min(load))
+            load[worker] += costs[index]
+            if worker == rank:
+                mine.append(index)
+        return mine
+
     def chunks(self, random: np.random.Generator) -> list[Rows]:
         """Pairs of similar length on both sides together; equals in random order."""
         shuffled = random.permutation(len(self.target_lengths))

@@ -125,7 +125,7 @@ class Trainer:
     def update(self, chunks: list[Rows]) -> Step:
         """One step of Adam on the sum of the chunks' gradients, each worker having its share of them."""
         self.adam.clear()
-        for index in range(self.team.rank, len(chunks), self.team.size):
+        for index in self.plan.share(chunks, self.team.rank, self.team.size):
             self._add_gradient(chunks[index], index)
         if self.team.leads:
             self.adam.extra[3:] = torch.tensor([self._used(self.progress.update + 1, self._seconds()), self._end()])

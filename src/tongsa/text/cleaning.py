@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Pair, Place
-
-EXAMPLES = 3
-
-
-@dataclass
-class Tally:
-    """How many pairs came, how many each filter took out, and where the first of those stood."""
-
-    seen: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    places: dict[str, list[Place]] = field(default_factory=dict)
-
-    @property
-    def kept(self) -> int:
-        return self.seen - self.dropped.total()
-
-    def drop(self, name: str, where: Place) -> None:
-        self.dropped[name] += 1
-        examples = self.places.setdefault(name, [])
-        if len(examples) < EXAMPLES:
-            examples.append(where)
-
-    def lines(self) -> list[str]:
-        """What was left out, a line a filter."""
-        return [
-            f"left out {count:,} {name} (first: {'; '.join(map(str, self.places[name]))})"
-            for name, count in self.dropped.most_common()
-        ]
-
+from tongsa.text.pairs import Pair
+from tongsa.text.tally import EXAMPLES as EXAMPLES
+from tongsa.text.tally import Tally as Tally
 
 Filter = Callable[[Pair], bool]
 """True where the pair may stay."""

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import re
 import unicodedata
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from tongsa.errors import CorpusError
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, decompressed by its suffix."""
-    try:
-        if path.suffix == ".gz":
-            return cast(IO[bytes], gzip.open(path, "rb"))
-        if path.suffix == ".xz":
-            return lzma.open(path, "rb")
-        return path.open("rb")
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
+from tongsa.text.containers import DAMAGE
+from tongsa.text.containers import open_bytes as open_bytes
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
@@ -35,7 +22,7 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
             for number, line in enumerate(_decoded(file, path, encoding), 1):
                 text = line.removesuffix("\n").removesuffix("\r")
                 yield nfc(text.removeprefix("\ufeff") if number == 1 else text)
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        except DAMAGE as error:
             raise CorpusError(f"{path} is damaged after line {number:,}: {error}") from error
         except OSError as error:
             raise CorpusError(f"{path} cannot be read after line {number:,}: {error.strerror or error}") from error
@@ -49,8 +36,9 @@ def _decoded(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
         return
     number = 0
     try:  # UTF-16 and UTF-32: where a line ends is known only once it is decoded
-        for number, line in enumerate(io.TextIOWrapper(file, encoding, newline="\n"), 1):
-            yield line
+        with io.TextIOWrapper(file, encoding, newline="\n") as text:
+            for number, line in enumerate(text, 1):
+                yield line
     except UnicodeError as error:
         raise CorpusError(f"{path}, after line {number:,}: not {encoding} ({error})", ANOTHER_ENCODING) from error
 

@@ -34,7 +34,10 @@ _UNITS = (
 
 KINDS: dict[str, str] = {
     # `it's` is a span only where its quotes pair up: `file' and `other' are the old GNU way to quote
-    "code": r"(?<!`)(?P<ticks>`{1,3})(?!`)(?=[^`\s][^`\n]*+(?<!\s)(?P=ticks)(?!`))[^`'\n]*+(?:'[^`'\n]*+'[^`'\n]*+)*+(?P=ticks)(?!`)",
+    "code": (
+        r"(?<!`)(?P<ticks>`{1,3})(?!`)(?=[^`\s][^`\n]*+(?<!\s)(?P=ticks)(?!`))"
+        r"[^`'\n]*+(?:'[^`'\n]*+'[^`'\n]*+)*+(?P=ticks)(?!`)"
+    ),
     "tag": rf"<(?:!--(?:[^<-]|-(?!->)|<(?!!--))*+-->|/?+(?:[A-Za-z][\w:.-]*+|\d++)(?:{_ATTRIBUTE})*+\s*+/?+>)",
     "url": rf"\b(?:(?:https?|ftps?|file|ssh|git|ws)://|mailto:|www\.(?=[a-z0-9])){_URL}++",
     "email": r"(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",

@@ -7,6 +7,7 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 
 from tongsa.errors import CorpusError
+from tongsa.text.containers import PACKED, is_there
 from tongsa.text.lines import read_lines
 from tongsa.text.pairs import Pair, Place, Reading
 
@@ -19,9 +20,9 @@ def aligned_files(prefix: Path, reading: Reading) -> tuple[Path | None, Path | N
 def _file(prefix: Path, language: str) -> Path | None:
     if not prefix.name or "/" in language:  # "." and "/" have no name that a language could follow
         return None
-    for suffix in ("", ".gz", ".xz"):
+    for suffix in ("", *PACKED):
         path = prefix.with_name(f"{prefix.name}.{language}{suffix}")
-        if path.is_file():
+        if is_there(path):
             return path
     return None
 

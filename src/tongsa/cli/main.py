@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from tongsa import __version__
-from tongsa.cli import demo, doctor, evaluate, score, train, translate
+from tongsa.cli import demo, distill, doctor, evaluate, score, train, translate
 from tongsa.errors import TongsaError
 
 app = typer.Typer(
@@ -21,11 +22,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "train": train.train,
     "translate": translate.translate,
     "evaluate": evaluate.evaluate,
     "score": score.score,
+    "distill": distill.distill,
     "demo": demo.demo,
     "doctor": doctor.doctor,
 }
@@ -41,7 +43,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Parallel text in, a private translator out."""
 

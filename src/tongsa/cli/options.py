@@ -10,14 +10,11 @@ import typer
 from tongsa.errors import UsageError
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
-Corpora = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="CORPUS...",
-        help="Prefix of two aligned files (data/train for data/train.en and data/train.de), or a .tsv or .jsonl file;"
-        " also .gz and .xz. Several are read one after the other.",
-    ),
-]
+CORPORA_HELP = (
+    "Prefix of two aligned files (data/train for data/train.en and data/train.de), or a .tsv or .jsonl file;"
+    " also .gz and .xz. Several are read one after the other."
+)
+Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).")]
 Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]

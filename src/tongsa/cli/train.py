@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tongsa.cli.options import Device, Threads
+from tongsa.cli.options import CORPORA_HELP, Device, Threads
 from tongsa.errors import UsageError
 
 
@@ -16,8 +16,7 @@ def train(
         list[str] | None,
         typer.Argument(
             metavar="CORPUS...",
-            help="Prefix of two aligned files (data/train for data/train.en and data/train.de), or a .tsv or .jsonl file;"
-            " also .gz and .xz. Several are read one after the other.",
+            help=CORPORA_HELP,
         ),
     ] = None,
     source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")] = "",
@@ -37,6 +36,13 @@ def train(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
+    init: Annotated[
+        Path | None, typer.Option("--init", help="Fine-tune: begin with the weights and subwords of this translator.")
+    ] = None,
+    mix: Annotated[
+        list[str] | None, typer.Option("--mix", help="With --init: old text to mix in, against forgetting.")
+    ] = None,
+    mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Old pairs for each new one.")] = 1.0,
     threads: Threads = None,
     device: Device = "auto",
     encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the text, for example cp949.")] = None,
@@ -56,6 +62,10 @@ def train(
             "a training needs a corpus and its languages",
             "For example:  tongsa train data/train --from en --to de --out runs/en-de",
         )
+    if init and recipe != "auto":
+        raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
+    if mix and not init:
+        raise UsageError("--mix goes with --init", "Without it, name all corpora one after the other.")
     if minutes is not None and not 0 < minutes < float("inf"):
         raise UsageError(f"--minutes must be above 0, not {minutes:g}")
     if seed < 0:
@@ -81,6 +91,9 @@ def train(
         threads=threads,
         device=device,
         show=for_this_stream(),
+        init=init,
+        mix=mix,
+        mix_ratio=mix_ratio,
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetensors.torch import save_file
@@ -30,7 +30,7 @@ class Progress:
     """How far a training is: everything besides weights and moments."""
 
     update: int = 0
-    position: Position = Position()
+    position: Position = field(default_factory=Position)
     seconds: float = 0.0
     target_tokens: int = 0
     fraction: float = 0.0
@@ -99,8 +99,8 @@ def prune(root: Path, keep: int, by_score: bool) -> None:
             continue
         if checkpoint.update in wanted:
             (checkpoint.folder / "optimizer.safetensors").unlink(missing_ok=True)
-        else:
-            shutil.rmtree(checkpoint.folder)
+        else:  # out of sight first: a kill half-way must not leave half a checkpoint to be read
+            checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
     for leftover in root.glob(".*"):
         shutil.rmtree(leftover, ignore_errors=True)
 

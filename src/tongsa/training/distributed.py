@@ -12,10 +12,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -92,24 +94,44 @@ def lead(size: int, worker: Sequence[str], device: torch.device) -> Iterator[Tea
         yield Team()
         return
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
-        rendezvous = f"file://{folder}/rendezvous"
-        command = [
-            sys.executable,
-            "-m",
-            "tongsa.training.worker",
-            *worker,
-            "--rendezvous",
-            rendezvous,
-            "--size",
-            str(size),
-        ]
-        workers = [subprocess.Popen([*command, "--rank", str(rank)]) for rank in range(1, size)]
+        os.environ["GLOO_SOCKET_IFNAME"] = "lo0" if sys.platform == "darwin" else "lo"
+        meeting = Path(folder)
+        command = [sys.executable, "-m", "tongsa.training.worker", *worker]
+        command += ["--meeting", folder, "--leader", str(os.getpid()), "--size", str(size), "--rank"]
+        # A process group of its own: Ctrl-C on a terminal is for the leader, who tells the workers.
+        workers = [subprocess.Popen([*command, str(rank)], process_group=0) for rank in range(1, size)]
         try:
-            with join(0, size, rendezvous, device) as team:
+            _gather(meeting, workers)
+            with join(0, size, rendezvous(meeting), device) as team:
                 yield team
+        except BaseException:
+            for each in workers:  # they hold nothing that must be saved
+                each.kill()
+            raise
         finally:
             _dismiss(workers)
+
+
+def rendezvous(meeting: Path) -> str:
+    """Where PyTorch lets the workers of one machine find each other."""
+    return f"file://{meeting}/rendezvous"
+
+
+def arrive(meeting: Path, rank: int) -> None:
+    """Tell the leader that this worker has started."""
+    (meeting / f"arrived-{rank}").touch()
+
+
+def _gather(meeting: Path, workers: list[subprocess.Popen[bytes]]) -> None:
+    """Wait until all workers have started: PyTorch itself would wait for hours for one that has died."""
+    while not all((meeting / f"arrived-{rank}").exists() for rank in range(1, len(workers) + 1)):
+        ended = [worker.returncode for worker in workers if worker.poll() is not None]
+        if ended:
+            raise TrainingError(
+                f"a worker process of this training could not start (exit code {ended[0]})",
+                "What it said stands above. One process needs no others:  --set training.processes=1",
+            )
+        time.sleep(0.02)
 
 
 def _dismiss(workers: list[subprocess.Popen[bytes]]) -> None:
@@ -121,9 +143,11 @@ def _dismiss(workers: list[subprocess.Popen[bytes]]) -> None:
             worker.wait()
 
 
-def follow_the_leader() -> None:
+def follow(leader: int) -> None:
     """For a started worker: leave Ctrl-C to the leader, and never outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         die_with_parent = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
+    if os.getppid() != leader:  # it died before we asked to be told
+        sys.exit(1)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from tongsa.directory import Card, write_translator
+from torch import Tensor
+
+from tongsa.directory import CARD, Card, write_translator
 from tongsa.evaluation.scores import score
 from tongsa.files import write_atomically
 from tongsa.progress import Show
 from tongsa.training.checkpoint import Progress, average, checkpoints, latest, to_average
-from tongsa.training.job import Job, open_job
+from tongsa.training.finetune import scores_before_and_after
+from tongsa.training.job import open_job
 from tongsa.training.log import RunLog
 from tongsa.training.prepare import Prepared
 from tongsa.training.watch import provenance
@@ -32,30 +37,44 @@ def finish(directory: Path, device: str, show: Show) -> Translator:
     candidates = {"the last checkpoint": newest.weights()}
     if len(chosen) > 1:
         candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
+    card = Card(source=job.source, target=job.target, recipe=recipe)
     results = {}
     for name, weights in candidates.items():
-        card = Card(source=job.source, target=job.target, recipe=recipe)
-        write_translator(directory, card, weights)
-        results[name] = _evaluate(Translator.load(directory, device=device), data, job)
+        results[name] = _evaluate(card, weights, data, device)
         show.say(f"{name}: validation BLEU {results[name][0]['bleu']['score']:.2f} (beam {recipe.decoding.beam})")
     best = max(results, key=lambda name: results[name][0]["bleu"]["score"])
     scores, translations = results[best]
-    card = Card(
-        source=job.source,
-        target=job.target,
-        recipe=recipe,
-        training={**provenance(job, progress, len(data.train)), "weights": best},
-        scores=scores,
-    )
+    origin = {**provenance(job, progress, len(data.train)), "weights": best}
+    card = dataclasses.replace(card, training=origin, scores=scores)
     write_translator(directory, card, candidates[best])
+    translator = Translator.load(directory, device=device)
+    if job.init:
+        _compare_domains(translator, Path(job.init), directory, data, device, show)
     _tell(directory, card, data, translations, progress, show)
-    return Translator.load(directory, device=device)
+    return translator
 
 
-def _evaluate(translator: Translator, data: Prepared, job: Job) -> tuple[dict[str, Any], list[Translation]]:
+def _evaluate(
+    card: Card, weights: dict[str, Tensor], data: Prepared, device: str
+) -> tuple[dict[str, Any], list[Translation]]:
+    """Scores and translations of the validation set, from a directory of its own that is thrown away."""
     sources, references = ([pair[side] for pair in data.valid_text] for side in (0, 1))
-    translations = translator.translate(sources)
-    return dict(score([t.text for t in translations], references, job.target)), translations
+    with tempfile.TemporaryDirectory() as folder:
+        data.subwords.save(Path(folder))
+        write_translator(Path(folder), card, weights)
+        translations = Translator.load(folder, device=device).translate(sources)
+    return dict(score([t.text for t in translations], references, card.target)), translations
+
+
+def _compare_domains(after: Translator, init: Path, directory: Path, data: Prepared, device: str, show: Show) -> None:
+    """Say what fine-tuning gained on the new text and lost on the old."""
+    if not (init / CARD).is_file():
+        show.say(f"{init} is gone, so nothing can be said of before and after")
+        return
+    found = scores_before_and_after(Translator.load(init, device=device), after, directory, data.valid_text)
+    for domain, bleu in found.items():
+        show.say(f"{domain} text: BLEU {bleu['before']:.2f} before, {bleu['after']:.2f} after")
+    write_atomically(directory / "domains.json", json.dumps(found, indent=2))
 
 
 def _tell(

@@ -11,6 +11,9 @@ from tongsa.config import Recipe, read_toml
 from tongsa.errors import DirectoryError
 from tongsa.files import write_atomically
 
+INITIAL_WEIGHTS = "initial.safetensors"
+"""In data/: a copy of the weights that a fine-tuning began with."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -25,6 +28,8 @@ class Job:
     """Of each process."""
     corpora: list[str]
     """As given, for the card."""
+    init: str | None = None
+    """The translator whose weights the training began with."""
 
 
 def save_job(directory: Path, recipe: Recipe, job: Job) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,16 @@ class RunLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        cut_short = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._file = path.open("a", encoding="utf-8")
+        if cut_short:  # by a kill or a full disk: what comes now must not be appended to half a line
+            self._file.write("\n")
 
     def write(self, event: str, update: int, seconds: float, **values: Any) -> None:  # events differ in what they tell
         entry = {"event": event, "update": update, "seconds": round(seconds, 3), **values}
-        self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        # JSON has no NaN: what is not finite is null.
+        known = {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in entry.items()}
+        self._file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
         self._file.flush()
 
     def close(self) -> None:

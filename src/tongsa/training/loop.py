@@ -20,13 +20,13 @@ import torch
 
 from tongsa.batches import Plan, Position, Rows, assemble
 from tongsa.config import Recipe
-from tongsa.directory import load_weights, named_weights
+from tongsa.directory import load_weights, named_weights, read_tensors
 from tongsa.errors import TrainingError
 from tongsa.models import build
 from tongsa.models.contract import Seq2Seq
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.distributed import Team
-from tongsa.training.job import Job
+from tongsa.training.job import INITIAL_WEIGHTS, Job
 from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.prepare import Prepared
@@ -88,6 +88,8 @@ class Trainer:
         subwords = self.data.subwords
         sizes = len(subwords.source), None if subwords.joint else len(subwords.target)
         self.model: Seq2Seq = build(recipe.model, *sizes).to(self.device)
+        if job.init:
+            load_weights(self.model, read_tensors(directory / "data" / INITIAL_WEIGHTS))
         self.adam = FlatAdam(self.model, self.section, extra=5)
         self.progress = Progress()
         self.bad_updates = 0
@@ -169,7 +171,7 @@ class Trainer:
             raise TrainingError(
                 f"the gradient was not finite ({norm}) in {BAD_UPDATES} updates in a row, "
                 f"the last being update {self.progress.update + 1:,}",
-                "The learning rate is likely too high: lower training.peak, lengthen training.warmup, or set training.clip=1.",
+                "The learning rate is likely too high: lower training.peak, lengthen training.warmup, set training.clip=1.",
                 "The last checkpoint is safe:  --resume --set training.peak=...  goes on from it.",
             )
 

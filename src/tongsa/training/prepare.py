@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tongsa.config import CorpusSection, Recipe
 from tongsa.errors import CorpusError, DirectoryError
@@ -20,11 +20,20 @@ from tongsa.ids import ABOUT, PairIds, stored_key, write_ids
 from tongsa.progress import Show
 from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Corpus, Pair
+from tongsa.text.pairs import Pair
 from tongsa.text.subwords import Subwords, learn
 
 FEWEST = 20
 """Pairs below which there is nothing to learn from."""
+
+
+class Pairs(Protocol):
+    """A corpus, or several of them mixed: read anew each time it is iterated."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __iter__(self) -> Iterator[Pair]: ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +66,7 @@ class Prepared:
         )
 
 
-def survey(corpus: Corpus, show: Show) -> Survey:
+def survey(corpus: Pairs, show: Show) -> Survey:
     """Read everything once: bad input is found here, before anything is written."""
     pairs = characters = 0
     digest = blake2b(digest_size=16)
@@ -81,20 +90,23 @@ def survey(corpus: Corpus, show: Show) -> Survey:
 
 def prepare(
     directory: Path,
-    train: Corpus,
-    valid: Corpus | None,
+    train: Pairs,
+    valid: Pairs | None,
     found: Survey,
     recipe: Recipe,
     *,
     seed: int,
     threads: int,
     show: Show,
+    given: Subwords | None = None,
 ) -> None:
-    """Write subwords and ids into the directory."""
+    """Write subwords (those given, or new ones) and ids into the directory."""
     section = recipe.corpus
     split = Split(seed) if valid else _split(train, found, section, seed, show)
     training = _Filtered(train, section, split, held_out_side=False)
-    subwords = _subwords(directory, training, found, recipe, split, threads=threads, show=show)
+    if given:
+        given.save(directory)
+    subwords = given or _subwords(directory, training, found, recipe, split, threads=threads, show=show)
     key = _key(found.digest, section, split, [subwords.source.model, subwords.target.model])
     _ids(directory / "data" / "train", training, subwords, section, key, found.pairs, threads, show)
     checking = _Filtered(valid or train, section, split, held_out_side=not valid)
@@ -132,7 +144,7 @@ class Split:
         return int.from_bytes(digest.digest(), "big")
 
 
-def _split(train: Corpus, found: Survey, section: CorpusSection, seed: int, show: Show) -> Split:
+def _split(train: Pairs, found: Survey, section: CorpusSection, seed: int, show: Show) -> Split:
     count = section.held_out or min(2000, max(1, found.pairs // 50))
     if 2 * count > found.pairs:
         raise CorpusError(
@@ -148,7 +160,7 @@ def _split(train: Corpus, found: Survey, section: CorpusSection, seed: int, show
 class _Filtered:
     """Pairs of one side of the split after the filters that need no subwords; counted anew at each pass."""
 
-    corpus: Corpus
+    corpus: Pairs
     section: CorpusSection
     split: Split
     held_out_side: bool
@@ -237,7 +249,7 @@ def _validation(
     show: Show,
 ) -> None:
     tally = Tally()
-    chosen = reservoir(pairs.read(tally), count, seed)
+    chosen = [pair for pair in reservoir(pairs.read(tally), count, seed) if tidy(pair.source) and tidy(pair.target)]
     if not chosen:
         raise CorpusError(f"{pairs.corpus.name} gives no pairs to validate on", *tally.lines())
     texts = "".join(json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in chosen)

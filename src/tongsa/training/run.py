@@ -13,18 +13,21 @@ from types import FrameType
 import torch
 
 from tongsa.config import Recipe
+from tongsa.directory import WEIGHTS
 from tongsa.errors import DirectoryError, UsageError
+from tongsa.files import write_atomically
 from tongsa.presets import choose_recipe, load_recipe
 from tongsa.progress import Show, Silent
 from tongsa.text.pairs import Reading, open_corpus
-from tongsa.text.subwords import VocabularySizeError
+from tongsa.text.subwords import Subwords, VocabularySizeError
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
+from tongsa.training.finetune import Mixture, fine_tuning_recipe
 from tongsa.training.finish import finish
-from tongsa.training.job import Job, open_job, save_job
+from tongsa.training.job import INITIAL_WEIGHTS, Job, open_job, save_job
 from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
-from tongsa.training.prepare import prepare, survey
+from tongsa.training.prepare import Pairs, Survey, prepare, survey
 from tongsa.training.watch import Leader
 from tongsa.translator import Translator, choose_device
 
@@ -49,8 +52,16 @@ def train(
     threads: int | None = None,
     device: str = "auto",
     show: Show | None = None,
+    init: str | Path | None = None,
+    subwords: str | Path | None = None,
+    mix: Names | None = None,
+    mix_ratio: float = 1.0,
 ) -> Translator | None:
     """Train a translator into the directory `out`, and load it.
+
+    init, mix  go on from the weights and subwords of another translator; `mix` is text of its domain, of which
+               `mix_ratio` pairs are mixed in for each new one
+    subwords   take the subwords of another translator, and nothing else
 
     None where the training was interrupted, or where this process is one of several and does not lead.
     """
@@ -64,7 +75,16 @@ def train(
     elif leads:
         _refuse_to_overwrite(directory)
         start = Start(
-            recipe=recipe, settings=settings or {}, minutes=minutes, seed=seed, threads=threads, device=chosen
+            recipe=recipe,
+            settings=dict(settings or {}),
+            minutes=minutes,
+            seed=seed,
+            threads=threads,
+            device=chosen,
+            init=Path(init) if init else None,
+            subwords=Path(subwords) if subwords else None,
+            mix=_names(mix or []),
+            mix_ratio=mix_ratio,
         )
         _begin(directory, _names(corpus), _names(valid or []), source, target, start, show)
     keep_freed_memory()
@@ -81,36 +101,53 @@ class Start:
     """How a new training is to begin."""
 
     recipe: str
-    settings: Mapping[str, str]
+    settings: dict[str, str]
     minutes: float | None
     seed: int
     threads: int
     device: torch.device
+    init: Path | None
+    subwords: Path | None
+    mix: list[str]
+    mix_ratio: float
 
 
 def _begin(
     directory: Path, corpus: list[str], valid: list[str], source: str, target: str, start: Start, show: Show
 ) -> None:
     """Read the corpora, choose what the recipe leaves open, and prepare the ids."""
-    auto = start.recipe == "auto"
-    recipe = load_recipe("base" if auto else start.recipe, start.settings)
+    if start.init:
+        recipe = fine_tuning_recipe(start.init, start.settings, source, target)
+    else:
+        recipe = load_recipe("base" if start.recipe == "auto" else start.recipe, start.settings)
     reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
-    training, validation = open_corpus(corpus, reading), open_corpus(valid, reading) if valid else None
+    training: Pairs = open_corpus(corpus, reading)
+    validation = open_corpus(valid, reading) if valid else None
+    if start.mix:
+        training = Mixture.of(
+            open_corpus(corpus, reading), open_corpus(start.mix, reading), start.mix_ratio, start.seed
+        )
     found = survey(training, show)
-    if auto:
-        choice = choose_recipe(found.pairs, found.characters, gpu=start.device.type == "cuda", settings=start.settings)
-        recipe = choice.recipe
-        show.say("recipe auto chose")
-        for reason in choice.reasons:
-            show.say(f"  {reason}")
-    try:
-        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
-    except VocabularySizeError as error:
-        if not auto or "subwords.size" in start.settings:
-            raise
-        show.say(f"  vocabulary {error.bearable:,} instead: {error.what}")
-        recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
-        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
+    borrowed = start.init or start.subwords
+    if start.recipe == "auto" and not borrowed:
+        recipe = _prepare_auto(directory, training, validation, found, start, show)
+    else:
+        given = Subwords.load(borrowed) if borrowed else None
+        prepare(
+            directory,
+            training,
+            validation,
+            found,
+            recipe,
+            seed=start.seed,
+            threads=start.threads,
+            show=show,
+            given=given,
+        )
+    if start.init:
+        write_atomically(directory / "data" / INITIAL_WEIGHTS, (start.init / WEIGHTS).read_bytes())
+    if isinstance(training, Mixture):
+        training.save_old_to_score(directory)
     recipe = _resolved(recipe, start)
     job = Job(
         source=source,
@@ -120,8 +157,30 @@ def _begin(
         device=str(start.device),
         threads=max(1, start.threads // recipe.training.processes),
         corpora=corpus,
+        init=str(start.init) if start.init else None,
     )
     save_job(directory, recipe, job)
+
+
+def _prepare_auto(
+    directory: Path, training: Pairs, validation: Pairs | None, found: Survey, start: Start, show: Show
+) -> Recipe:
+    """Choose a recipe, say why, and prepare with it; where the text bears no such vocabulary, with the one it bears."""
+    gpu = start.device.type == "cuda"
+    choice = choose_recipe(found.pairs, found.characters, gpu=gpu, settings=start.settings)
+    recipe = choice.recipe
+    show.say("recipe auto chose")
+    for reason in choice.reasons:
+        show.say(f"  {reason}")
+    try:
+        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
+    except VocabularySizeError as error:
+        if "subwords.size" in start.settings:
+            raise
+        show.say(f"  vocabulary {error.bearable:,} instead: {error.what}")
+        recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
+        prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
+    return recipe
 
 
 def _resolved(recipe: Recipe, start: Start) -> Recipe:

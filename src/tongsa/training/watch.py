@@ -66,7 +66,7 @@ class Leader:
             loss=step.loss,
             log_loss=step.log_loss,
             rate=step.rate,
-            gradient_norm=step.gradient_norm if math.isfinite(step.gradient_norm) else None,
+            gradient_norm=step.gradient_norm,
             tokens=step.tokens,
             epoch=progress.position.epoch,
             skipped=step.skipped,

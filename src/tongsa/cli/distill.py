@@ -1,0 +1,54 @@
+"""`tongsa distill`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Corpora, Device, Encoding, Threads
+from tongsa.errors import UsageError
+
+
+def distill(
+    teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="The translator directory to learn from.")],
+    corpus: Corpora,
+    out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
+    recipe: Annotated[str, typer.Option("--recipe", help="Of the student: a name or a TOML file.")] = "student",
+    setting: Annotated[list[str] | None, typer.Option("--set", help="SECTION.KEY=VALUE.")] = None,
+    valid: Annotated[list[str] | None, typer.Option("--valid", help="Corpus to validate on.")] = None,
+    beam: Annotated[int, typer.Option("--beam", help="Of the teacher's search.")] = 4,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Train so long.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
+    encoding: Encoding = "utf-8",
+    threads: Threads = None,
+    device: Device = "auto",
+) -> None:
+    """Train a small, fast student on a teacher's translations: a deep encoder, a shallow decoder.
+
+    Example:  tongsa distill runs/en-de data/train --valid data/valid --out runs/en-de-fast --minutes 30
+    """
+    from tongsa.cli.train import parse
+    from tongsa.progress import for_this_stream
+    from tongsa.training.distill import distil
+
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise UsageError(f"--minutes must be above 0, not {minutes:g}")
+    distil(
+        teacher,
+        corpus,
+        out=out,
+        recipe=recipe,
+        settings=parse(setting or []),
+        valid=valid,
+        beam=beam,
+        minutes=minutes,
+        seed=seed,
+        resume=resume,
+        encoding=encoding,
+        threads=threads,
+        device=device,
+        show=for_this_stream(),
+    )

@@ -1,0 +1,80 @@
+"""Distillation: a student learns from a teacher's translations (Kim and Rush 2016).
+
+What a teacher writes is simpler and more regular than what people write, so a student with a shallow decoder, which is
+where the time of translating goes, comes close to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from tongsa.files import replacing
+from tongsa.progress import Show, Silent
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Pair, Reading, open_corpus
+from tongsa.training.run import Names, train
+from tongsa.translator import Translator
+
+BLOCK = 4096
+
+
+def distil(
+    teacher: str | Path,
+    corpus: Sequence[str | Path],
+    *,
+    out: str | Path,
+    recipe: str = "student",
+    settings: Mapping[str, str] | None = None,
+    valid: Names | None = None,
+    beam: int = 4,
+    minutes: float | None = None,
+    seed: int = 1,
+    resume: bool = False,
+    encoding: str = "utf-8",
+    threads: int | None = None,
+    device: str = "auto",
+    show: Show | None = None,
+) -> Translator | None:
+    """Translate the corpus with the teacher into `out`/distilled; train a student on it, with the teacher's subwords."""
+    show = show or Silent()
+    master = Translator.load(teacher, device=device, threads=threads)
+    source, target = master.card.source, master.card.target
+    folder = Path(out) / "distilled"
+    if not folder.is_dir():
+        pairs = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding))
+        _translate(master, pairs, folder, beam, show)
+    return train(
+        folder / "train",
+        source=source,
+        target=target,
+        out=out,
+        valid=valid,
+        recipe=recipe,
+        settings=settings,
+        minutes=minutes,
+        seed=seed,
+        resume=resume,
+        threads=threads,
+        device=device,
+        show=show,
+        subwords=teacher,
+    )
+
+
+def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: int, show: Show) -> None:
+    """Every source with the teacher's translation; written whole or not at all."""
+    search = replace(teacher.search, beam=beam)
+    rest = iter(pairs)
+    with replacing(folder) as temporary, show.bar("teacher translates", None, "pairs") as bar:
+        temporary.mkdir()
+        names = [temporary / f"train.{language}" for language in (teacher.card.source, teacher.card.target)]
+        with names[0].open("w", encoding="utf-8") as left, names[1].open("w", encoding="utf-8") as right:
+            while block := list(islice(rest, BLOCK)):
+                texts = [tidy(pair.source) for pair in block]
+                for text, translation in zip(texts, teacher.translate(texts, search), strict=True):
+                    left.write(text + "\n")
+                    right.write(translation.text + "\n")
+                bar.advance(len(block))

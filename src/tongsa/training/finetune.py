@@ -1,0 +1,106 @@
+"""Fine-tuning: going on from a trained translator with new text, and some of the old so that it is not forgotten."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tongsa.config import Recipe, merge, parse_settings
+from tongsa.directory import read_card
+from tongsa.errors import UsageError
+from tongsa.evaluation.scores import bleu
+from tongsa.files import write_atomically
+from tongsa.text.pairs import Corpus, Pair
+from tongsa.training.prepare import Split
+from tongsa.translator import Translator
+
+OLD_PAIRS_SCORED = 500
+"""Of the old text, kept aside to see what is forgotten."""
+
+SETTINGS: dict[str, Any] = {
+    "schedule": "cosine",
+    "peak": 0.0005,
+    "warmup": 100,
+    "updates": 2000,
+    "chunk_tokens": 0,
+    "processes": 0,
+}
+"""Small steps, and not many: the weights are near a good place already."""
+
+
+def fine_tuning_recipe(init: Path, settings: dict[str, str], source: str, target: str) -> Recipe:
+    """The recipe of the translator to start from, with the settings for fine-tuning, and then the user's, over it."""
+    card = read_card(init)
+    if (card.source, card.target) != (source, target):
+        raise UsageError(
+            f"{init} translates {card.source} to {card.target}, not {source} to {target}",
+            "Fine-tuning keeps the direction.",
+        )
+    values = merge(card.recipe.to_values(), {"training": SETTINGS})
+    recipe = Recipe.from_values(merge(values, parse_settings(settings)), "the settings for fine-tuning")
+    if dataclasses.replace(recipe.model, dropout=card.recipe.model.dropout) != card.recipe.model:
+        raise UsageError(
+            f"fine-tuning keeps the model of {init}", "Of the section [model] only the dropout can be set."
+        )
+    return recipe
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """New pairs, and after them old ones drawn with a seed."""
+
+    new: Corpus
+    old: Corpus
+    share: float
+    """Of the old pairs that is taken."""
+    aside: Split
+    """Holds out old pairs for scoring."""
+
+    @classmethod
+    def of(cls, new: Corpus, old: Corpus, ratio: float, seed: int) -> Mixture:
+        """`ratio` old pairs for each new one, as far as there are so many."""
+        new_pairs, old_pairs = sum(1 for _ in new), sum(1 for _ in old)
+        aside = Split.holding_out(min(OLD_PAIRS_SCORED, old_pairs // 10), old, seed)
+        return cls(new, old, min(1.0, ratio * new_pairs / max(1, old_pairs)), aside)
+
+    @property
+    def name(self) -> str:
+        return f"{self.new.name} with {self.share:.0%} of {self.old.name}"
+
+    def __iter__(self) -> Iterator[Pair]:
+        yield from self.new
+        draw = random.Random(self.aside.seed)
+        for pair in self.old:
+            drawn = draw.random() < self.share
+            if drawn and not self.aside.holds_out(pair):
+                yield pair
+
+    def save_old_to_score(self, directory: Path) -> None:
+        pairs = [[pair.source, pair.target] for pair in self.old if self.aside.holds_out(pair)][:OLD_PAIRS_SCORED]
+        write_atomically(directory / "data" / "old.json", json.dumps(pairs, ensure_ascii=False))
+
+
+def scores_before_and_after(
+    before: Translator, after: Translator, directory: Path, new: list[tuple[str, str]]
+) -> dict[str, dict[str, float]]:
+    """BLEU of both translators on the new domain's validation set, and on the old text kept aside, if any."""
+    domains = {"new": new}
+    old = directory / "data" / "old.json"
+    if old.is_file():
+        domains["old"] = [(source, target) for source, target in json.loads(old.read_text(encoding="utf-8"))]
+    return {
+        name: {when: _bleu(translator, pairs) for when, translator in (("before", before), ("after", after))}
+        for name, pairs in domains.items()
+    }
+
+
+def _bleu(translator: Translator, pairs: list[tuple[str, str]]) -> float:
+    translations = translator.translate([source for source, _ in pairs])
+    return bleu(
+        [translation.text for translation in translations], [target for _, target in pairs], translator.card.target
+    )

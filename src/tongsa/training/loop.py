@@ -108,7 +108,7 @@ class Trainer:
 
     def run(self, watcher: Watcher) -> End:
         """Update until the budget is used, the score no longer rises, or somebody asks to stop."""
-        if self._used(self.progress.update, self.progress.seconds) >= 1:
+        if self._used(self.progress.update, self.progress.seconds) >= 1 or self._out_of_patience():
             return End.BUDGET_USED
         self.model.train()
         for position, chunks in self.plan.updates(self.progress.position):
@@ -122,6 +122,8 @@ class Trainer:
                 self._save(watcher)
             if step.end:
                 return step.end
+            if self._out_of_patience():  # all workers know the score, so they agree
+                return End.BUDGET_USED
         raise AssertionError("the plan has no end")
 
     def update(self, chunks: list[Rows]) -> Step:
@@ -171,7 +173,7 @@ class Trainer:
             raise TrainingError(
                 f"the gradient was not finite ({norm}) in {BAD_UPDATES} updates in a row, "
                 f"the last being update {self.progress.update + 1:,}",
-                "The learning rate is likely too high: lower training.peak, lengthen training.warmup, set training.clip=1.",
+                "The learning rate is likely too high: lower training.peak, or lengthen training.warmup.",
                 "The last checkpoint is safe:  --resume --set training.peak=...  goes on from it.",
             )
 
@@ -186,9 +188,11 @@ class Trainer:
     def _end(self) -> End:
         if self.stopping:
             return End.ASKED_TO
-        out_of_patience = 0 < self.section.patience <= self.progress.validations_since_best
         used = self._used(self.progress.update + 1, self._seconds()) >= 1
-        return End.BUDGET_USED if used or out_of_patience else End.NOT_YET
+        return End.BUDGET_USED if used else End.NOT_YET
+
+    def _out_of_patience(self) -> bool:
+        return 0 < self.section.patience <= self.progress.validations_since_best
 
     def _advanced(self, step: Step, position: Position) -> Progress:
         return dataclasses.replace(

@@ -1,16 +1,16 @@
 """The fast engine: CTranslate2, with the meaning of the native one.
 
 Its beam search goes through the same steps as ours (2 x beam candidates, those that end among the first `beam` are set
-aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam, which is ranked anew by the
-paper's formula. What its searches know nothing of is done here: a limit of length for each sentence, the probability of
-the end where the limit cuts a sentence off, sentences longer than its table of positions.
+aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam with plain probabilities, and
+the paper's formula ranks them here. What its searches know nothing of is done here too: a limit of length for each
+sentence, the probability of the end where the limit cuts one off, sentences longer than its table of positions.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,19 +145,30 @@ class CTranslate2Engine:
         return ids if len(ids) < self.longest else ids[: self.longest - 1]
 
     def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
+        batches = self._batches([len(ids) + 1 for ids in sources], search)
+        results = self._run(sources, limits, batches, search)
+        # A batch is searched up to the limit of its longest sentence; who went beyond its own is searched once more.
+        beyond = [i for i, result in results.items() if max(map(len, result.hypotheses)) >= limits[i]]
+        if beyond:
+            alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
+            results |= self._run(sources, limits, alike, search)
+        found = [self._hypotheses(results[i], limit, search) for i, limit in enumerate(limits)]
+        self._count_the_end(found, sources, search)
+        return [_best(group, search.nbest) for group in found]
+
+    def _run(
+        self, sources: list[Sequence[int]], limits: list[int], batches: Iterable[list[int]], search: Search
+    ) -> dict[int, Any]:
+        """CTranslate2's results by the place of their source; all cores work on the batches."""
         translator, options = self._searching(search)
-        waiting = []
-        for places in self._batches([len(ids) + 1 for ids in sources], search):
+        waiting = {}
+        for places in batches:
             # The limit counts the end; CTranslate2 may spend its last step on any other token.
             steps = max(1, max(limits[i] for i in places) - 1)
             batch = [[self._source[id] for id in sources[i]] for i in places]
-            waiting.append((places, translator.translate_batch(batch, max_decoding_length=steps, **options)))
-        found: list[list[Hypothesis]] = [[] for _ in sources]
-        for places, results in waiting:
-            for i, result in zip(places, results, strict=True):
-                found[i] = self._hypotheses(result.result(), limits[i], search)
-        self._count_the_end(found, sources, search)
-        return [_best(group, search.nbest) for group in found]
+            results = translator.translate_batch(batch, max_decoding_length=steps, **options)
+            waiting.update(zip(places, results, strict=True))
+        return {i: result.result() for i, result in waiting.items()}
 
     def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
         """Longest first; few sentences are shared out too, so that no core stays idle."""
@@ -172,17 +183,14 @@ class CTranslate2Engine:
             "return_scores": True,
             "return_end_token": True,
             "min_decoding_length": 0,
+            "length_penalty": NO_PENALTY,
             "max_input_length": 0,
         }
         if search.sampling:
             options |= _sampling(search.sampling, search.nbest)
             return self._seeded(search.sampling.seed), options
         beam = max(search.beam, search.nbest)
-        return self._translator, options | {
-            "beam_size": beam,
-            "num_hypotheses": beam,
-            "length_penalty": _penalties(search)[1],
-        }
+        return self._translator, options | {"beam_size": beam, "num_hypotheses": beam}
 
     def _seeded(self, seed: int) -> Any:
         """Generators are seeded when a thread first draws: the same draws again need a new thread, and just one."""
@@ -191,15 +199,14 @@ class CTranslate2Engine:
 
     def _hypotheses(self, result: Any, limit: int, search: Search) -> list[Hypothesis]:
         """With scores of ours; those that the limit cut off have none yet."""
-        alpha, in_force = _penalties(search)
+        alpha = _alpha(search)
         found = []
-        for pieces, normalised in zip(result.hypotheses, result.scores, strict=True):
+        for pieces, total in zip(result.hypotheses, result.scores, strict=True):
             ids = [self._ids[piece] for piece in pieces]
             if ids and ids[-1] == END and len(ids) < limit:
-                total = normalised * len(ids) ** in_force
                 found.append(Hypothesis(ids[:-1], total, total / float(length_penalty(len(ids), alpha))))
             else:
-                found.append(Hypothesis([id for id in ids if id != END][: limit - 1], math.nan, math.nan, ended=False))
+                found.append(Hypothesis(ids[: limit - 1], math.nan, math.nan, ended=False))
         return found
 
     def _count_the_end(self, found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search) -> None:
@@ -207,17 +214,16 @@ class CTranslate2Engine:
         places = [(i, j) for i, group in enumerate(found) for j, one in enumerate(group) if not one.ended]
         if not places:
             return
-        alpha, _ = _penalties(search)
+        alpha = _alpha(search)
         scored = self.score([sources[i] for i, _ in places], [found[i][j].ids for i, j in places])
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
 
 
-def _penalties(search: Search) -> tuple[float, float]:
-    """The paper's alpha, and the exponent that CTranslate2's scores were divided with."""
-    alpha = 0.0 if search.sampling else search.length_penalty
-    return alpha, alpha or NO_PENALTY
+def _alpha(search: Search) -> float:
+    """A sample is judged by its probability as it stands."""
+    return 0.0 if search.sampling else search.length_penalty
 
 
 def _best(group: list[Hypothesis], nbest: int) -> list[Hypothesis]:
@@ -233,7 +239,6 @@ def _sampling(sampling: Sampling, draws: int) -> dict[str, Any]:
         "sampling_topk": sampling.top_k,
         "sampling_topp": sampling.top_p,
         "sampling_temperature": sampling.temperature,
-        "length_penalty": NO_PENALTY,
     }
 
 

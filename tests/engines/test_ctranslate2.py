@@ -1,0 +1,227 @@
+"""The CTranslate2 engine against the native one, which is the reference."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import stat
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from small_translators import SMALL, learnt_translator, random_translator, sentences
+from tongsa.config import TransformerSection
+from tongsa.decoding import Search
+from tongsa.decoding.search import Sampling
+from tongsa.engines.ctranslate2 import CTranslate2Engine
+from tongsa.errors import UsageError
+from tongsa.export.ctranslate2 import POSITIONS
+from tongsa.translator import Translator
+
+OPTIONS = {
+    "the paper's": {},
+    "pre-norm": {"norm": "pre"},
+    "gelu": {"activation": "gelu"},
+    "learned positions": {"positions": "learned", "max_positions": 64},
+    "unequal depths": {"encoder_layers": 3, "decoder_layers": 1},
+    "untied": {"tied": False},
+    "narrow keys": {"d_k": 4},
+    "narrow values": {"d_v": 4},
+    "wide heads": {"heads": 2, "d_k": 24, "d_v": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return learnt_translator(tmp_path_factory.mktemp("translators") / "learnt")
+
+
+def both(directory: Path, precision: str = "float32") -> tuple[Translator, Translator]:
+    native = Translator.load(directory, engine="native", device="cpu")
+    return native, Translator.load(directory, engine="ctranslate2", precision=precision, device="cpu", threads=2)
+
+
+def ids(translator: Translator, texts: list[str]) -> list[list[int]]:
+    return [translator.subwords.source.encode(text) for text in texts]
+
+
+@pytest.mark.parametrize("joint", [True, False], ids=["joint", "separate"])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_log_probabilities_equal_the_native_ones(name: str, joint: bool, tmp_path: Path) -> None:
+    values = {"d_model": 32, "d_ff": 64, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, **OPTIONS[name]}
+    directory = random_translator(tmp_path, joint=joint, config=TransformerSection(**values))
+    native, fast = both(directory)
+    pairs = sentences(12)
+    sources = ids(native, [source for source, _ in pairs])
+    targets = [native.subwords.target.encode(target) for _, target in pairs]
+    for expected, found in zip(native.engine.score(sources, targets), fast.engine.score(sources, targets), strict=True):
+        assert found == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "search", [Search(beam=1), Search(), Search(beam=6, length_penalty=0.0), Search(nbest=3)], ids=str
+)
+def test_searches_find_what_native_ones_find(learnt: Path, search: Search) -> None:
+    native, fast = both(learnt)
+    sources = ids(native, [source for source, _ in sentences(150)])
+    same = 0
+    for expected, found in zip(
+        native.engine.translate(sources, search), fast.engine.translate(sources, search), strict=True
+    ):
+        assert len(found) == len(expected) == search.nbest
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+        if found[0].ids == expected[0].ids:
+            same += 1
+            assert found[0].log_probability == pytest.approx(expected[0].log_probability, abs=1e-3)
+            assert found[0].score == pytest.approx(expected[0].score, abs=1e-3)
+            assert found[0].ended == expected[0].ended
+    assert same >= 148, "at most rounding may make a difference"
+
+
+def test_int8_is_close(learnt: Path) -> None:
+    native, fast = both(learnt, "int8")
+    pairs = sentences(40)
+    sources = ids(native, [source for source, _ in pairs])
+    targets = [native.subwords.target.encode(target) for _, target in pairs]
+    expected = [sum(tokens) for tokens in native.engine.score(sources, targets)]
+    found = [sum(tokens) for tokens in fast.engine.score(sources, targets)]
+    assert found != expected
+    assert found == pytest.approx(expected, rel=0.05, abs=0.5)
+
+
+def test_output_ends_at_the_limit_of_each_sentence(tmp_path: Path) -> None:
+    native, fast = both(random_translator(tmp_path))
+    sources = [[5] * 3, [6] * 9, [7] * 4]
+    search = Search(beam=1, max_ratio=2.0, max_extra=1)
+    expected, found = (translator.engine.translate(sources, search) for translator in (native, fast))
+    assert [group[0].ids for group in found] == [group[0].ids for group in expected]
+    assert [group[0].ended for group in found] == [group[0].ended for group in expected]
+    assert not all(group[0].ended for group in expected)
+    for one, other in zip(found, expected, strict=True):
+        assert one[0].log_probability == pytest.approx(other[0].log_probability, abs=1e-3)
+
+
+def test_texts_longer_than_the_table_of_positions_are_translated(tmp_path: Path) -> None:
+    native, fast = both(random_translator(tmp_path))
+    sources = [[5] * (POSITIONS + 3), [6, 7]]
+    search = Search(beam=1, max_ratio=0.0, max_extra=4)
+    assert fast.engine.translate(sources, search)[0][0].ids == native.engine.translate(sources, search)[0][0].ids
+    assert fast.engine.score(sources, [[8], [9]]) == [
+        pytest.approx(tokens, abs=1e-4) for tokens in native.engine.score(sources, [[8], [9]])
+    ]
+
+
+def test_learned_positions_cut_a_long_text_as_the_native_engine_does(tmp_path: Path) -> None:
+    config = replace(SMALL, positions="learned", max_positions=12)
+    native, fast = both(random_translator(tmp_path, config=config))
+    sources = [[5, 6, 7] * 10]
+    assert fast.engine.translate(sources, Search())[0][0].ids == native.engine.translate(sources, Search())[0][0].ids
+
+
+def test_samples_follow_the_seed_and_the_distribution(learnt: Path) -> None:
+    native, fast = both(learnt)
+    source = ids(native, [sentences(80)[79][0]])
+
+    def first_tokens(translator: Translator, seed: int) -> Counter[tuple[int, ...]]:
+        sampling = Sampling(temperature=2.0, top_k=20, top_p=0.8, seed=seed)
+        found = translator.engine.translate(
+            source, Search(beam=1, nbest=2000, max_extra=0, max_ratio=0.2, sampling=sampling)
+        )
+        return Counter(tuple(one.ids[:1]) for one in found[0])
+
+    again, once, other = first_tokens(fast, 1), first_tokens(fast, 1), first_tokens(fast, 2)
+    assert again == once
+    assert once != other
+    expected = first_tokens(native, 1)
+    assert len(expected) > 2
+    for token in expected | once:
+        assert abs(expected[token] - once[token]) < 160, "five standard deviations of 2,000 draws at the most"
+
+
+def test_draws_from_the_likeliest_token_are_greedy(learnt: Path) -> None:
+    _, fast = both(learnt)
+    source = ids(fast, [sentences(5)[4][0]])
+    drawn = fast.engine.translate(source, Search(nbest=3, sampling=Sampling(top_k=1)))[0]
+    greedy = fast.engine.translate(source, Search(beam=1))[0][0]
+    assert [one.ids for one in drawn] == [greedy.ids] * 3
+
+
+def test_nothing_to_translate_gives_nothing(learnt: Path) -> None:
+    _, fast = both(learnt)
+    assert fast.engine.translate([], Search()) == []
+    assert fast.engine.score([], []) == []
+
+
+def test_attention_comes_from_the_native_engine(learnt: Path) -> None:
+    native, fast = both(learnt)
+    text = sentences(1)[0][0]
+    expected, found = native.translate([text], alignment=True)[0], fast.translate([text], alignment=True)[0]
+    assert found.alignment == expected.alignment
+    assert torch.equal(fast.inspect(text).attention.cross[0], native.inspect(text).attention.cross[0])
+
+
+def compiled(directory: Path) -> list[str]:
+    return sorted(path.name for path in (directory / "ctranslate2").iterdir())
+
+
+def test_the_compiled_engine_is_made_once_and_anew_for_other_weights(tmp_path: Path) -> None:
+    directory = random_translator(tmp_path, seed=0)
+    both(directory)
+    before = compiled(directory)
+    made = (directory / "ctranslate2" / before[0] / "model.bin").stat().st_mtime_ns
+    both(directory)
+    assert compiled(directory) == before
+    assert (directory / "ctranslate2" / before[0] / "model.bin").stat().st_mtime_ns == made
+    random_translator(tmp_path, seed=1)
+    native, fast = both(directory)
+    after = compiled(directory)
+    assert len(after) == 1
+    assert after != before
+    assert fast.engine.score([[5]], [[6]])[0] == pytest.approx(native.engine.score([[5]], [[6]])[0], abs=1e-4)
+
+
+def test_a_translator_that_may_only_be_read_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = random_translator(tmp_path / "translator")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    directory.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        _, fast = both(directory)
+        assert fast.engine.score([[5]], [[6]])
+        assert not list(directory.glob("ctranslate2/*"))
+    finally:
+        directory.chmod(stat.S_IRWXU)
+
+
+def _load(directory: Path) -> float:
+    return sum(Translator.load(directory, engine="ctranslate2", device="cpu", threads=1).engine.score([[5]], [[6]])[0])
+
+
+def test_several_processes_may_compile_at_once(tmp_path: Path) -> None:
+    directory = random_translator(tmp_path)
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        scores = pool.map(_load, [directory] * 3)
+    assert len(set(scores)) == 1
+    assert len(compiled(directory)) == 1
+
+
+def test_auto_takes_ctranslate2_with_int8(learnt: Path, tmp_path: Path) -> None:
+    directory = shutil.copytree(learnt, tmp_path / "copy")
+    translator = Translator.load(directory, device="cpu")
+    assert isinstance(translator.engine, CTranslate2Engine)
+    assert translator.engine.precision == "int8"
+
+
+@pytest.mark.parametrize(
+    ("engine", "precision", "message"),
+    [("native", "int8", "float32"), ("fast", "auto", "no engine"), ("auto", "int3", "no precision")],
+)
+def test_engines_that_cannot_be_are_refused(learnt: Path, engine: str, precision: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Translator.load(learnt, engine=engine, precision=precision, device="cpu")

@@ -1,0 +1,84 @@
+"""Translator directories that are made in seconds: random ones, and one that has learnt a few sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from tongsa.config import Recipe, SubwordsSection, TransformerSection
+from tongsa.directory import Card, named_weights, write_translator
+from tongsa.models import build
+from tongsa.models.contract import token_mask
+from tongsa.text.grammar import corpus
+from tongsa.text.subwords import END, Subwords, learn
+
+SMALL = TransformerSection(d_model=32, d_ff=64, heads=4, encoder_layers=2, decoder_layers=2, dropout=0.0)
+
+
+def sentences(count: int) -> list[tuple[str, str]]:
+    """Korean-English pairs of the built-in grammar."""
+    pairs, _, _ = corpus(count, 10, 10, seed=3)
+    return list(pairs)
+
+
+@cache
+def small_subwords(*, joint: bool = True) -> Subwords:
+    section = SubwordsSection(size=700)
+    pairs = sentences(300)
+    if joint:
+        both = learn([text for pair in pairs for text in pair], section, threads=1)
+        return Subwords(both, both)
+    other = dataclasses.replace(section, size=400)
+    return Subwords(
+        learn([source for source, _ in pairs], section, threads=1),
+        learn([target for _, target in pairs], other, threads=1),
+    )
+
+
+def random_model(config: TransformerSection, subwords: Subwords, seed: int = 0) -> nn.Module:
+    """Random weights, and random biases and norms too: a swapped or forgotten one must show."""
+    torch.manual_seed(seed)
+    model = build(config, len(subwords.source), None if subwords.joint else len(subwords.target)).eval()
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            nn.init.normal_(parameter, mean=0.5, std=0.3)
+    return model
+
+
+def save(directory: Path, model: nn.Module, config: TransformerSection, subwords: Subwords) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    subwords.save(directory)
+    card = Card(source="ko", target="en", recipe=Recipe(model=config))
+    write_translator(directory, card, named_weights(model))
+    return directory
+
+
+def random_translator(
+    directory: Path, *, joint: bool = True, seed: int = 0, config: TransformerSection = SMALL
+) -> Path:
+    subwords = small_subwords(joint=joint)
+    return save(directory, random_model(config, subwords, seed), config, subwords)
+
+
+def learnt_translator(directory: Path, updates: int = 120) -> Path:
+    """One that has seen few sentences, but ends them and prefers some tokens to others, as trained ones do."""
+    subwords = small_subwords()
+    torch.manual_seed(1)
+    model = build(SMALL, len(subwords.source), None)
+    pad = subwords.source.pad
+    pairs = [(subwords.source.encode(a), subwords.target.encode(b)) for a, b in sentences(64)]
+    source = nn.utils.rnn.pad_sequence([torch.tensor([*a, END]) for a, _ in pairs], True, pad)
+    read = nn.utils.rnn.pad_sequence([torch.tensor([pad, *b]) for _, b in pairs], True, pad)
+    labels = nn.utils.rnn.pad_sequence([torch.tensor([*b, END]) for _, b in pairs], True, -100)
+    mask = token_mask(torch.tensor([len(a) + 1 for a, _ in pairs]), source.shape[1])
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.004)
+    for _ in range(updates):
+        loss = nn.functional.cross_entropy(model(source, mask, read).flatten(0, 1), labels.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return save(directory, model, SMALL, subwords)

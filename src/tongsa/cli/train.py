@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,7 @@ def train(
         settings["corpus.encoding"] = encoding
     import tongsa
 
-    tongsa.train(
+    translator = tongsa.train(
         corpus or [],
         source=source,
         target=target,
@@ -95,6 +96,8 @@ def train(
         mix=mix,
         mix_ratio=mix_ratio,
     )
+    if translator is None and os.getenv("RANK", "0") == "0":  # of several processes, only the leading one gives one back
+        raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator
 
 
 def parse(settings: list[str]) -> dict[str, str]:

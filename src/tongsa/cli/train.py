@@ -96,7 +96,7 @@ def train(
         mix=mix,
         mix_ratio=mix_ratio,
     )
-    if translator is None and os.getenv("RANK", "0") == "0":  # of several processes, only the leading one gives one back
+    if translator is None and os.getenv("RANK", "0") == "0":  # of several, only the leading one gives one back
         raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator
 
 

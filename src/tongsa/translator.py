@@ -122,10 +122,10 @@ class Translator:
         encoded = [self.subwords.source.encode(tidy(text)) for text in texts]
         known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
         found = dict(zip(known, self.engine.translate([encoded[i] for i in known], search), strict=True))
-        translations = [
-            self._translation(encoded[i], found[i]) if i in found else _as_it_is(text) for i, text in enumerate(texts)
+        return [
+            self._translation(encoded[i], found[i], alignment) if i in found else _as_it_is(text)
+            for i, text in enumerate(texts)
         ]
-        return [self._aligned(t, encoded[i]) for i, t in enumerate(translations)] if alignment else translations
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
         """The log-probability of each target's tokens and end, given its source."""
@@ -147,11 +147,11 @@ class Translator:
             attention=self.native.attention(source_ids, target_ids),
         )
 
-    def _translation(self, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
-        best, *others = [self._one(source, hypothesis) for hypothesis in hypotheses]
+    def _translation(self, source: list[int], hypotheses: list[Hypothesis], alignment: bool) -> Translation:
+        best, *others = [self._one(source, hypothesis, alignment) for hypothesis in hypotheses]
         return replace(best, alternatives=tuple(others))
 
-    def _one(self, source: list[int], hypothesis: Hypothesis) -> Translation:
+    def _one(self, source: list[int], hypothesis: Hypothesis, alignment: bool) -> Translation:
         ids, repeated = cut_repetition(hypothesis.ids, source)
         notes = [*(["repetition cut"] if repeated else []), *([] if hypothesis.ended else ["length limit"])]
         return Translation(
@@ -160,17 +160,9 @@ class Translator:
             log_probability=hypothesis.log_probability,
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
+            alignment=align(self.native.attention(source, ids), len(ids)) if alignment else (),
             notes=tuple(notes),
         )
-
-    def _aligned(self, translation: Translation, source: list[int]) -> Translation:
-        if not translation.tokens:
-            return translation
-        target = self.subwords.target.encode(translation.text)
-        if self.subwords.target.pieces(target) != list(translation.tokens):
-            translation = replace(translation, tokens=tuple(self.subwords.target.pieces(target)))
-        attention = self.native.attention(source, target)
-        return replace(translation, alignment=align(attention, len(source), len(target)))
 
 
 def _as_it_is(text: str) -> Translation:
@@ -178,7 +170,7 @@ def _as_it_is(text: str) -> Translation:
     return Translation(text=text, notes=("copied",)) if text.strip() else Translation(text="", notes=("blank",))
 
 
-def align(attention: Attention, source: int, target: int) -> tuple[tuple[int, int], ...]:
+def align(attention: Attention, target: int) -> tuple[tuple[int, int], ...]:
     """Each target token with the source token that most attention falls on, over the heads of the decoder's layers.
 
     The end of the source takes attention that belongs nowhere, so it does not count. Row i of the weights is the step
@@ -187,7 +179,7 @@ def align(attention: Attention, source: int, target: int) -> tuple[tuple[int, in
     if not attention.cross:
         return ()
     weights = torch.stack(attention.cross)[:, 0].mean(dim=(0, 1))  # (target + 1, source + 1)
-    return tuple((int(s), t) for t, s in enumerate(weights[:target, :source].argmax(dim=-1)))
+    return tuple((int(s), t) for t, s in enumerate(weights[:target, :-1].argmax(dim=-1)))
 
 
 def cut_repetition(
@@ -198,13 +190,22 @@ def cut_repetition(
     A source that itself says something over and over may have a translation that does, so it is left alone.
     """
     output = list(ids)
-    if _loop(list(source), times, longest):
-        return output, False
     found = _loop(output, times, longest)
-    if not found:
+    if not found or _repeats(list(source), times, longest):
         return output, False
     first, period = found
     return output[: first + period], True
+
+
+def _repeats(ids: list[int], times: int, longest: int) -> bool:
+    """Whether a phrase stands `times` times in a row anywhere: the zeros of a million do, wherever it is written."""
+    for period in range(1, longest + 1):
+        run = 0
+        for before, after in zip(ids, ids[period:], strict=False):
+            run = run + 1 if before == after else 0
+            if run >= (times - 1) * period:
+                return True
+    return False
 
 
 def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:

@@ -1,0 +1,172 @@
+"""A small corpus of the built-in grammar, small models, and trainings in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tongsa
+from tongsa.text import grammar
+from tongsa.training.log import read_log
+
+PAIRS = 300
+
+SETTINGS = {
+    "subwords.size": "900",
+    "subwords.sampling": "0.1",
+    "model.encoder_layers": "1",
+    "model.decoder_layers": "1",
+    "model.d_model": "16",
+    "model.d_ff": "16",
+    "model.heads": "2",
+    "model.dropout": "0.1",
+    "training.updates": "24",
+    "training.batch_tokens": "400",
+    "training.chunk_tokens": "100",
+    "training.processes": "1",
+    "training.warmup": "5",
+    "training.peak": "0.01",
+    "training.schedule": "cosine",
+    "training.validate_every": "8",
+    "training.validation_pairs": "5",
+    "training.average": "2",
+    "decoding.max_extra": "5",
+}
+"""A training of a few seconds with everything random in it: dropout, subword sampling, the order of the batches."""
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A prefix of two aligned files."""
+    prefix = tmp_path_factory.mktemp("corpus") / "train"
+    pairs = list(grammar.write_pairs(PAIRS, seed=1))
+    for side, language in enumerate(("ko", "en")):
+        prefix.with_suffix(f".{language}").write_text("".join(pair[side] + "\n" for pair in pairs), encoding="utf-8")
+    return prefix
+
+
+@pytest.fixture(scope="session")
+def train_here(corpus: Path) -> Callable[..., tongsa.Translator | None]:
+    """Train in this process."""
+
+    def train(out: Path, changes: Mapping[str, str] | None = None, **options: Any) -> tongsa.Translator | None:
+        settings = {**({} if "resume" in options else SETTINGS), **(changes or {})}
+        return tongsa.train(
+            corpus,
+            source="ko",
+            target="en",
+            out=out,
+            settings=settings,
+            recipe="tiny",
+            threads=1,
+            device="cpu",
+            **options,
+        )
+
+    return train
+
+
+@dataclass
+class Training:
+    """`tongsa train` in a process of its own."""
+
+    out: Path
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    @property
+    def said(self) -> str:
+        return self.out.with_suffix(".err").read_text(encoding="utf-8")
+
+    def begin(self, corpus: Path, changes: Mapping[str, str]) -> Training:
+        settings = [f"--set={key}={value}" for key, value in {**SETTINGS, **changes}.items()]
+        return self._start(str(corpus), "--from=ko", "--to=en", "--recipe=tiny", *settings)
+
+    def resume(self) -> Training:
+        return self._start("--resume")
+
+    def _start(self, *arguments: str) -> Training:
+        command = [sys.executable, "-m", "tongsa", "train", *arguments]
+        command += ["--out", str(self.out), "--threads=1", "--device=cpu"]
+        with self.out.with_suffix(".err").open("wb") as err:
+            self.process = subprocess.Popen(
+                command, stderr=err, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True
+            )
+        return self
+
+    def updates(self) -> int:
+        """As many as the log tells of so far."""
+        log = self.out / "log.jsonl"
+        return max((e["update"] for e in read_log(log) if e["event"] == "update"), default=0) if log.is_file() else 0
+
+    def wait_for(self, what: Callable[[], object], seconds: float = 600) -> None:
+        """Until it is so, while the process runs."""
+        end = time.monotonic() + seconds
+        while not what():
+            assert self.process.poll() is None, f"it ended with {self.process.returncode}:\n{self.said}"
+            assert time.monotonic() < end, f"nothing after {seconds} seconds:\n{self.said}"
+            time.sleep(0.002)
+
+    def kill(self) -> None:
+        """As the system does when memory is short: this one process, with no warning."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def interrupt(self) -> None:
+        """Ctrl-C on a terminal: the whole process group is told."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def finish(self, seconds: float = 600) -> int:
+        return self.process.wait(timeout=seconds)
+
+    def children(self) -> list[int]:
+        """Processes that it has started."""
+        found = []
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rsplit(")", 1)[1].split()
+            except OSError:  # it has just ended
+                continue
+            if int(fields[1]) == self.process.pid and fields[0] != "Z":
+                found.append(int(stat.parent.name))
+        return found
+
+
+@pytest.fixture
+def training(tmp_path: Path) -> Iterator[Callable[[str], Training]]:
+    """Makes trainings, and sees to it that none is left running."""
+    made: list[Training] = []
+
+    def make(name: str) -> Training:
+        made.append(Training(tmp_path / name))
+        return made[-1]
+
+    yield make
+    for each in made:
+        if hasattr(each, "process") and each.process.poll() is None:
+            each.kill()
+
+
+@pytest.fixture(scope="session")
+def uninterrupted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """The directory of a training with so many processes that nothing disturbed."""
+    known: dict[int, Path] = {}
+
+    def whole(processes: int) -> Path:
+        if processes not in known:
+            training = Training(tmp_path_factory.mktemp("whole") / f"of-{processes}")
+            training.begin(corpus, {"training.processes": str(processes), "training.checkpoint_every": "1"})
+            assert training.finish() == 0, training.said
+            known[processes] = training.out
+        return known[processes]
+
+    return whole
+

@@ -1,0 +1,79 @@
+"""Label-smoothed cross-entropy against torch's own, values and gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from tongsa.training.loss import ROWS, linear_cross_entropy, smoothed_cross_entropy
+
+smoothings = pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
+
+
+def inputs(tokens: int = 30, vocabulary: int = 7) -> tuple[Tensor, Tensor, Tensor]:
+    """Features, the table of the output with a row for `<pad>`, and labels."""
+    torch.manual_seed(0)
+    table = torch.randn(vocabulary + 1, 5, dtype=torch.float64)
+    return torch.randn(tokens, 5, dtype=torch.float64), table, torch.randint(0, vocabulary, (tokens,))
+
+
+@smoothings
+def test_the_loss_and_its_gradient_equal_those_of_torch(smoothing: float) -> None:
+    features, table, labels = inputs()
+    logits = (features @ table[:-1].T).float().requires_grad_()
+    ours = smoothed_cross_entropy(logits, labels, smoothing)
+    (gradient,) = torch.autograd.grad(ours.smoothed, logits)
+    theirs = cross_entropy(logits, labels, label_smoothing=smoothing, reduction="sum")
+    (expected,) = torch.autograd.grad(theirs, logits)
+    torch.testing.assert_close(ours.smoothed, theirs, rtol=1e-6, atol=1e-5)
+    torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-6)
+
+
+@smoothings
+def test_log_loss_is_that_of_the_labels_whatever_the_smoothing(smoothing: float) -> None:
+    features, table, labels = inputs()
+    expected = cross_entropy(features @ table[:-1].T, labels, reduction="sum")
+    assert float(smoothed_cross_entropy(features @ table[:-1].T, labels, smoothing).log_loss) == pytest.approx(
+        float(expected), rel=1e-6
+    )
+    assert float(linear_cross_entropy(features, table, labels, smoothing).log_loss) == pytest.approx(float(expected))
+
+
+@smoothings
+@pytest.mark.parametrize("tokens", [1, 30, 2 * ROWS["cpu"] + 3])
+def test_the_loss_without_logits_equals_the_plain_one(smoothing: float, tokens: int) -> None:
+    """Also across the seams of the parts that it is computed in."""
+    features, table, labels = inputs(tokens)
+    results = []
+    for fast in (True, False):
+        h, w = features.clone().requires_grad_(), table.clone().requires_grad_()
+        if fast:
+            loss = linear_cross_entropy(h, w, labels, smoothing).smoothed
+        else:
+            loss = cross_entropy(h @ w[:-1].T, labels, label_smoothing=smoothing, reduction="sum")
+        (3 * loss).backward()  # a gradient of other than one has to be passed on too
+        results.append((loss.detach(), h.grad, w.grad))
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_logits_of_any_size_do_not_overflow() -> None:
+    features, table, labels = inputs()
+    loss = linear_cross_entropy((1000 * features).float(), table.float(), labels, 0.1)
+    assert loss.smoothed.isfinite()
+    assert loss.log_loss.isfinite()
+
+
+def test_pad_has_no_share_in_the_loss() -> None:
+    """Its row of the table changes nothing, and gets no gradient."""
+    features, table, labels = inputs()
+    before = linear_cross_entropy(features, table, labels, 0.1).smoothed
+    table[-1] = 100.0
+    table.requires_grad_()
+    after = linear_cross_entropy(features, table, labels, 0.1).smoothed
+    after.backward()
+    assert float(after.detach()) == float(before)
+    assert table.grad is not None
+    assert not table.grad[-1].any()

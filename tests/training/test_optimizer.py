@@ -1,0 +1,86 @@
+"""FlatAdam against torch.optim.Adam."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from tongsa.config import TrainingSection
+from tongsa.training.optimizer import FlatAdam
+
+
+def model() -> nn.Module:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2)).double()
+
+
+def loss(network: nn.Module, step: int) -> torch.Tensor:
+    x = torch.randn(4, 3, generator=torch.Generator().manual_seed(step), dtype=torch.float64)
+    return (network(x) - x[:, :2]).square().sum()
+
+
+def take(network: nn.Module, adam: FlatAdam, steps: range) -> None:
+    for step in steps:
+        adam.clear()
+        loss(network, step).backward()
+        adam.step(0.1 / (step + 1))
+
+
+def test_flat_adam_equals_adam_parameter_by_parameter() -> None:
+    flat, plain = model(), model()
+    section = TrainingSection()
+    ours = FlatAdam(flat, section, extra=3)
+    theirs = torch.optim.Adam(plain.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    for step in range(20):
+        ours.clear()
+        loss(flat, step).backward()
+        ours.step(0.01 * (step + 1))
+        theirs.param_groups[0]["lr"] = 0.01 * (step + 1)
+        theirs.zero_grad()
+        loss(plain, step).backward()
+        theirs.step()
+    for (name, mine), other in zip(flat.named_parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-12, rtol=1e-12, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_weights_and_gradients_are_views_of_two_vectors() -> None:
+    network = model()
+    adam = FlatAdam(network, TrainingSection(), extra=2)
+    assert len(adam.message) == sum(p.numel() for p in network.parameters()) + 2
+    loss(network, 0).backward()
+    assert torch.equal(adam.gradient, torch.cat([p.grad.flatten() for p in network.parameters() if p.grad is not None]))
+    adam.clear()
+    assert all(p.grad is not None and not p.grad.any() for p in network.parameters())
+
+
+def test_gradients_of_several_chunks_add_up() -> None:
+    network = model()
+    adam = FlatAdam(network, TrainingSection())
+    one, both = [], []
+    for step in (1, 2):
+        adam.clear()
+        loss(network, step).backward()
+        one.append(adam.gradient.clone())
+    adam.clear()
+    for step in (1, 2):
+        loss(network, step).backward()
+    both = adam.gradient
+    torch.testing.assert_close(both, one[0] + one[1])
+
+
+def test_a_state_saved_and_loaded_goes_on_bit_for_bit() -> None:
+    straight = model()
+    take(straight, FlatAdam(straight, TrainingSection()), range(8))
+    first = model()
+    adam = FlatAdam(first, TrainingSection())
+    take(first, adam, range(5))
+    state, weights = adam.state(), [p.detach().clone() for p in first.parameters()]
+    take(first, adam, range(5, 6))  # what is saved must not go on changing
+    second = model()
+    again = FlatAdam(second, TrainingSection())
+    with torch.no_grad():
+        for parameter, saved in zip(second.parameters(), weights, strict=True):
+            parameter.copy_(saved)
+    again.load(state)
+    take(second, again, range(5, 8))
+    assert all(map(torch.equal, second.parameters(), straight.parameters()))

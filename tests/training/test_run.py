@@ -1,0 +1,250 @@
+"""`tongsa.train` in this process: what is logged, what may change on the way, when it ends."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tongsa.directory import read_card
+from tongsa.errors import DirectoryError, TrainingError, UsageError
+from tongsa.training.checkpoint import checkpoints, latest
+from tongsa.training.distributed import Team
+from tongsa.training.job import open_job
+from tongsa.training.log import read_log
+from tongsa.training.loop import End, Trainer, Watcher
+from tongsa.translator import Translator
+
+Train = Callable[..., Translator | None]
+
+
+def events(out: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in read_log(out / "log.jsonl") if event["event"] == kind]
+
+
+@pytest.fixture(scope="module")
+def finished(train_here: Train, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("run") / "ko-en"
+    assert train_here(out) is not None
+    return out
+
+
+@pytest.fixture
+def trainer(train_here: Train, finished: Path, tmp_path: Path) -> Callable[..., Trainer]:
+    """A trainer on the data of a training, with nothing trained yet."""
+
+    def make(**changes: str) -> Trainer:
+        recipe, job = open_job(finished)
+        fresh = tmp_path / "fresh"
+        fresh.mkdir(exist_ok=True)
+        for name in ("data", "subwords.model"):
+            if not (fresh / name).exists():
+                (fresh / name).symlink_to(finished / name)
+        settings = {f"training.{key}": value for key, value in changes.items()}
+        return Trainer(fresh, recipe.with_settings(settings), job, Team())
+
+    return make
+
+
+def test_the_log_tells_every_update(finished: Path) -> None:
+    updates = events(finished, "update")
+    assert [e["update"] for e in updates] == list(range(1, 25))
+    seconds = [e["seconds"] for e in updates]
+    assert seconds == sorted(seconds)
+    tokens = [e["target_tokens"] for e in updates]
+    assert tokens == sorted(set(tokens))
+    assert tokens[-1] == sum(e["tokens"] for e in updates)
+    assert all(e["loss"] > 0 and not e["skipped"] for e in updates)
+
+
+def test_the_log_has_validations_checkpoints_and_an_end(finished: Path) -> None:
+    assert [e["update"] for e in events(finished, "validation")] == [8, 16, 24]
+    for event in events(finished, "validation"):
+        assert event["perplexity"] == pytest.approx(math.exp(event["log_loss"]))
+        assert "bleu" in event
+    assert [e["update"] for e in events(finished, "checkpoint")] == [8, 16, 24]
+    (start,) = events(finished, "start")
+    assert start["recipe"]["model"]["d_model"] == 16
+    assert start["parameters"] > 0
+    assert set(events(finished, "finish")[0]["scores"]) == {"bleu", "chrf", "ter"}
+
+
+def test_the_loss_falls(finished: Path) -> None:
+    updates = events(finished, "update")
+    assert updates[-1]["log_loss"] < updates[0]["log_loss"] - 0.5
+
+
+def test_the_rate_is_that_of_the_schedule(finished: Path) -> None:
+    rates = [e["rate"] for e in events(finished, "update")]
+    assert rates[0] == pytest.approx(0.01 / 5 * (1 + math.cos(math.pi / 24)) / 2, rel=1e-5)
+    assert rates[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_published_translator_says_where_it_comes_from(finished: Path) -> None:
+    card = read_card(finished)
+    assert (card.source, card.target) == ("ko", "en")
+    assert card.training["updates"] == 24
+    assert card.training["seed"] == 1
+    assert card.scores["bleu"]["signature"]
+    assert len(Translator.load(finished, device="cpu").translate(["저는 학생입니다.", ""])) == 2
+
+
+def test_validation_examples_are_kept_for_the_report(finished: Path) -> None:
+    lines = (finished / "validation.jsonl").read_text(encoding="utf-8").splitlines()
+    assert all(set(json.loads(line)) >= {"source", "reference", "translation"} for line in lines)
+
+
+def test_another_training_is_not_overwritten(finished: Path, train_here: Train) -> None:
+    before = (finished / "weights.safetensors").read_bytes()
+    with pytest.raises(DirectoryError, match="already holds a training"):
+        train_here(finished)
+    assert (finished / "weights.safetensors").read_bytes() == before
+
+
+def test_there_must_be_a_training_to_resume(tmp_path: Path, train_here: Train) -> None:
+    with pytest.raises(DirectoryError, match="holds no training to resume"):
+        train_here(tmp_path / "none", resume=True)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_gives_others(
+    finished: Path, train_here: Train, tmp_path: Path
+) -> None:
+    train_here(tmp_path / "same", {"training.updates": "3"})
+    train_here(tmp_path / "again", {"training.updates": "3"})
+    train_here(tmp_path / "other", {"training.updates": "3"}, seed=2)
+    same, again, other = ((tmp_path / name / "weights.safetensors").read_bytes() for name in ("same", "again", "other"))
+    assert same == again
+    assert same != other
+
+
+def test_resume_goes_on_with_more_updates_and_another_learning_rate(train_here: Train, tmp_path: Path) -> None:
+    out = tmp_path / "on"
+    train_here(out, {"training.updates": "4", "training.schedule": "constant"})
+    train_here(out, {"training.updates": "7", "training.peak": "0.002"}, resume=True)
+    updates = events(out, "update")
+    assert [e["update"] for e in updates] == list(range(1, 8))
+    assert [e["rate"] for e in updates[4:]] == pytest.approx([0.002] * 3)
+    assert read_card(out).recipe.training.peak == 0.002
+    seconds = [e["seconds"] for e in updates]
+    assert seconds == sorted(seconds)
+
+
+@pytest.mark.parametrize("change", ["model.d_model=32", "model.norm=pre", "subwords.size=500", "corpus.max_tokens=9"])
+def test_resume_refuses_another_model_or_other_data(finished: Path, train_here: Train, change: str) -> None:
+    key, value = change.split("=")
+    recipe = (finished / "recipe.toml").read_text()
+    with pytest.raises(UsageError, match=rf"\[{key.split('.')[0]}\] of a training cannot change"):
+        train_here(finished, {key: value}, resume=True)
+    assert (finished / "recipe.toml").read_text() == recipe
+
+
+def test_resuming_a_finished_training_changes_nothing(train_here: Train, tmp_path: Path) -> None:
+    out = tmp_path / "done"
+    train_here(out, {"training.updates": "3"})
+    before = (out / "weights.safetensors").read_bytes()
+    assert train_here(out, resume=True) is not None
+    assert (out / "weights.safetensors").read_bytes() == before
+    assert max(e["update"] for e in events(out, "update")) == 3
+
+
+def test_training_stops_early_when_the_score_no_longer_rises(train_here: Train, tmp_path: Path) -> None:
+    out = tmp_path / "early"
+    changes = {
+        "training.updates": "500",
+        "training.validate_every": "2",
+        "training.patience": "3",
+        "training.peak": "1e-12",
+        "training.schedule": "constant",
+    }
+    assert train_here(out, changes) is not None
+    validations = [e["update"] for e in events(out, "validation")]
+    assert validations == [2, 4, 6, 8]  # the first is the best, three are no better
+    assert max(e["update"] for e in events(out, "update")) == 8
+    before = (out / "weights.safetensors").read_bytes()
+    train_here(out, resume=True)
+    assert (out / "weights.safetensors").read_bytes() == before, "what has stopped early stays so"
+
+
+def test_minutes_end_the_training_in_time_with_the_rate_at_0(train_here: Train, tmp_path: Path) -> None:
+    out = tmp_path / "minutes"
+    train_here(out, {"training.updates": "1000000", "training.validate_every": "0"}, minutes=0.05)
+    updates = events(out, "update")
+    assert updates[-2]["seconds"] < 3 <= updates[-1]["seconds"]
+    assert updates[-1]["rate"] == pytest.approx(0, abs=1e-9)
+    assert updates[len(updates) // 2]["rate"] > 0
+    assert events(out, "validation")[-1]["update"] == updates[-1]["update"]
+
+
+def poison(trainer: Trainer, bad: set[int]) -> None:
+    """The gradients of these updates are not finite, as after an overflow."""
+
+    def spoil(gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * math.nan if trainer.progress.update + 1 in bad else gradient
+
+    next(iter(trainer.model.parameters())).register_hook(spoil)
+
+
+def test_a_bad_update_is_skipped_and_said(trainer: Callable[..., Trainer]) -> None:
+    subject = trainer(updates="4", validate_every="4")
+    poison(subject, {2})
+    seen = []
+    weights: list[torch.Tensor] = []
+
+    def updated(step: Any, progress: Any) -> None:
+        seen.append(step.skipped)
+        weights.append(torch.cat([p.detach().flatten() for p in subject.model.parameters()]))
+
+    assert subject.run(Watcher(updated=updated)) == End.BUDGET_USED
+    assert seen == [False, True, False, False]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.equal(weights[1], weights[2])
+    assert all(w.isfinite().all() for w in weights)
+    assert float(subject.adam.state()["step"]) == 3
+
+
+def test_three_bad_updates_in_a_row_stop_with_advice(trainer: Callable[..., Trainer]) -> None:
+    subject = trainer(updates="20", checkpoint_every="1")
+    poison(subject, {3, 4, 6, 7, 8})
+    with pytest.raises(TrainingError, match="3 updates in a row") as caught:
+        subject.run(Watcher())
+    assert "training.peak" in str(caught.value)
+    assert "--resume" in str(caught.value)
+    newest = latest(subject.checkpoints)
+    assert newest is not None
+    assert newest.update == 7
+    assert all(weight.isfinite().all() for weight in newest.weights().values())
+
+
+def test_clipping_bounds_the_step_but_not_what_is_told(trainer: Callable[..., Trainer]) -> None:
+    subject = trainer(clip="0.001")
+    _, chunks = next(subject.plan.updates(subject.progress.position))
+    step = subject.update(chunks)
+    assert step.gradient_norm > 0.001
+    assert float(subject.adam.gradient.norm()) == pytest.approx(0.001, rel=1e-4)
+
+
+def test_gradient_accumulation_equals_one_large_chunk(trainer: Callable[..., Trainer]) -> None:
+    """Without dropout and sampling, an update in many chunks and in one has the same gradient."""
+    subject = trainer()
+    subject.recipe = subject.recipe.with_settings({"subwords.sampling": "0.0"})
+    subject.model.eval()
+    _, chunks = next(subject.plan.updates(subject.progress.position))
+    assert len(chunks) > 1
+    gradients = []
+    for pieces in (chunks, [torch.cat([torch.from_numpy(c) for c in chunks]).numpy()]):
+        subject.adam.clear()
+        for index, rows in enumerate(pieces):
+            subject._add_gradient(rows, index)
+        gradients.append(subject.adam.gradient.clone())
+    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-4, rtol=1e-4)
+
+
+def test_averaging_publishes_whichever_is_better(finished: Path) -> None:
+    (end,) = events(finished, "finish")
+    assert end["weights"] in ("the last checkpoint", "the average of 2 checkpoints")
+    assert len(checkpoints(finished / "checkpoints")) == 2

@@ -1,0 +1,61 @@
+"""Learning rates against the paper's formula."""
+
+from __future__ import annotations
+
+import pytest
+
+from tongsa.config import TrainingSection
+from tongsa.training.schedule import learning_rate, noam
+
+
+def test_noam_is_equation_3_with_the_papers_numbers() -> None:
+    """d_model 512, 4,000 steps of warm-up: it peaks at 1/sqrt(512 * 4000)."""
+    section = TrainingSection()
+    assert learning_rate(section, 512, 1, 0.0) == pytest.approx(512**-0.5 * 4000**-1.5)
+    assert learning_rate(section, 512, 4000, 0.04) == pytest.approx(0.00069877, rel=1e-4)
+    assert learning_rate(section, 512, 100_000, 1.0) == pytest.approx(0.00013975, rel=1e-4)
+    assert learning_rate(section, 1024, 4000, 0.0) == pytest.approx((1024 * 4000) ** -0.5)
+
+
+def test_noam_rises_in_a_line_and_falls_with_the_root() -> None:
+    assert noam(2000, 512, 4000) == pytest.approx(noam(4000, 512, 4000) / 2)
+    assert noam(16_000, 512, 4000) == pytest.approx(noam(4000, 512, 4000) / 2)
+
+
+def test_a_peak_scales_noam_and_keeps_its_shape() -> None:
+    scaled = TrainingSection(peak=0.002, warmup=100)
+    plain = TrainingSection(warmup=100)
+    assert learning_rate(scaled, 64, 100, 0.0) == pytest.approx(0.002)
+    for update in (1, 50, 100, 5000):
+        ratio = learning_rate(scaled, 64, update, 0.0) / learning_rate(plain, 64, update, 0.0)
+        assert ratio == pytest.approx(0.002 / noam(100, 64, 100))
+
+
+def test_the_inverse_square_root_peaks_at_the_peak_whatever_the_width() -> None:
+    section = TrainingSection(schedule="inverse-sqrt", peak=0.001, warmup=100)
+    for d_model in (64, 512):
+        assert learning_rate(section, d_model, 50, 0.0) == pytest.approx(0.0005)
+        assert learning_rate(section, d_model, 100, 0.0) == pytest.approx(0.001)
+        assert learning_rate(section, d_model, 400, 0.0) == pytest.approx(0.0005)
+
+
+def test_cosine_falls_to_0_at_the_end_of_the_budget() -> None:
+    section = TrainingSection(schedule="cosine", peak=0.003, warmup=10)
+    assert learning_rate(section, 64, 10, 0.0) == pytest.approx(0.003)
+    assert learning_rate(section, 64, 500, 0.5) == pytest.approx(0.0015)
+    assert learning_rate(section, 64, 1000, 1.0) == pytest.approx(0.0, abs=1e-12)
+    assert learning_rate(section, 64, 5, 0.0) == pytest.approx(0.0015)
+
+
+def test_constant_stays_at_the_peak_after_the_warm_up() -> None:
+    section = TrainingSection(schedule="constant", peak=0.003, warmup=10)
+    assert [learning_rate(section, 64, update, 0.9) for update in (1, 10, 999)] == pytest.approx([0.0003, 0.003, 0.003])
+
+
+@pytest.mark.parametrize("schedule", ["noam", "inverse-sqrt", "cosine", "constant"])
+def test_every_schedule_rises_through_the_warm_up(schedule: str) -> None:
+    section = TrainingSection(schedule=schedule, peak=0.01, warmup=20)  # type: ignore[arg-type]
+    rates = [learning_rate(section, 64, update, update / 10_000) for update in range(1, 21)]
+    assert rates == sorted(rates)
+    assert rates[0] == pytest.approx(0.01 / 20, rel=1e-3)
+    assert rates[-1] == pytest.approx(0.01, rel=1e-3)

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from tongsa.report.markup import number
 
 
+def _alike(low: float, high: float) -> bool:
+    """Nothing lies between them that a label could tell from them."""
+    return not high - low > 1e-9 * max(abs(low), abs(high))
+
+
 def round_ticks(low: float, high: float, about: int) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten within [low, high], about so many of them."""
-    if not high > low:
+    if _alike(low, high):
         return [low]
     rough = (high - low) / max(1, about)
     power = 10.0 ** math.floor(math.log10(rough))
     step = min((multiple * power for multiple in (1, 2, 5, 10)), key=lambda size: abs(math.log(size / rough)))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+    return [float(f"{place * step:.15g}") for place in range(first, last + 1)]
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -58,8 +63,9 @@ class Axis:
 def padded(values: list[float], about: int = 5, *, from_zero: bool = False) -> tuple[float, float]:
     """Round bounds that hold the values."""
     low, high = (0.0 if from_zero else min(values)), max(values)
-    if high <= low:
-        high, low = (high + 1.0, low if from_zero else low - 1.0) if low or high else (1.0, 0.0)
+    if _alike(low, high):
+        room = max(1.0, abs(high))
+        low, high = (0.0 if from_zero else low - room), high + room
     ticks = round_ticks(low, high, about)
     step = ticks[1] - ticks[0] if len(ticks) > 1 else (high - low)
     return (0.0 if from_zero else math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)

@@ -60,10 +60,12 @@ def _group(group: Group, left: float, right: float, up: Axis, bars: Bars) -> str
     return "".join(parts)
 
 
-def histogram(values: Sequence[float], title: str, note: str, under: str, about: int = 24) -> str:
-    """How many values fall between round numbers."""
-    low, high = padded(list(values), 5)
-    ticks = round_ticks(low, high, about)
+def histogram(
+    values: Sequence[float], title: str, note: str, under: str, bounds: tuple[float, float] | None = None
+) -> str:
+    """How many values fall between round numbers; `bounds` of the scale, where they are known."""
+    low, high = bounds or padded(list(values))
+    ticks = round_ticks(low, high, 24)
     step = ticks[1] - ticks[0]
     counts = [0] * max(1, round((high - low) / step))
     for value in values:

@@ -217,4 +217,4 @@ def charts(run: Run) -> list[Chart]:
 
 def _schedule(run: Run) -> str:
     training = run.card.recipe.training
-    return f"{training.schedule}, {training.warmup:,} updates of warm-up"
+    return f"{training.schedule}, warm-up {training.warmup:,}"

@@ -127,7 +127,7 @@ def _large(kind: Kind, layer: int) -> str:
     left = 16 + max(map(_room, names[0]))
     top = 14 + 0.75 * max(map(_room, names[1]))
     width, height = CELL * len(names[1]), CELL * len(names[0])
-    right = 0.75 * _room(names[1][-1])
+    right = 8 + 0.75 * _room(names[1][-1])
     parts = [
         f'<text x="{left - 8}" y="{top + CELL * (i + 0.5) + 4.5:.1f}" text-anchor="end">{escape(name)}</text>'
         for i, name in enumerate(names[0])
@@ -153,7 +153,9 @@ def shown(token: str) -> str:
         return "‹end›"
     if token == "<start>":
         return "‹start›"
-    return token[1:] or "␣" if token.startswith("▁") else f"·{token}"
+    if token.startswith("▁"):
+        return token[1:] or "␣"
+    return f"·{token}" if any(letter.isalnum() for letter in token) else token
 
 
 def _room(text: str) -> float:

@@ -48,7 +48,8 @@ def distributions(examples: Sequence[Example], chrf: Sequence[float]) -> list[st
     """How quality and the model's own score are spread, and whether it knows a good translation from a bad one."""
     figures = []
     if len(chrf) > 1:
-        figures.append(histogram(chrf, "Sentence by sentence", f"chrF of {len(chrf):,} translations", "sentence chrF"))
+        note = f"chrF of {len(chrf):,} translations"
+        figures.append(histogram(chrf, "Sentence by sentence", note, "sentence chrF", bounds=(0, 100)))
     known = [(e.score, quality) for e, quality in zip(examples, chrf, strict=True) if e.score is not None]
     if len(known) < 2:
         return figures

@@ -108,8 +108,13 @@ def _examples(path: Path) -> list[Example]:
     for line in lines:
         try:
             entry = json.loads(line)
-            texts = [str(entry[key]) for key in ("source", "reference", "translation")]
+            source, reference, translation = (_whole(str(entry[k])) for k in ("source", "reference", "translation"))
         except (ValueError, KeyError, TypeError):  # cut short, or none of ours
             continue
-        found.append(Example(*texts, finite(entry, "score")))
+        found.append(Example(source, reference, translation, finite(entry, "score")))
     return found
+
+
+def _whole(text: str) -> str:
+    """JSON can hold half of a surrogate pair, which neither SentencePiece nor UTF-8 can."""
+    return text.encode("utf-8", "replace").decode()

@@ -68,7 +68,26 @@ def reordering() -> Fake:
 def garbage(seed: int = 1) -> Fake:
     """Writes what it likes: placeholders, tags and markup among it."""
     chance = random.Random(seed)
-    words = ["das", "%s", "{0}", "<b>", "</i>", "&amp;", "100%", "und", "**", "`", "[x](y)", "|", "\n", "", "]]>", "--", '"', "5 km"]
+    words = [
+        "das",
+        "%s",
+        "{0}",
+        "<b>",
+        "</i>",
+        "&amp;",
+        "100%",
+        "und",
+        "**",
+        "`",
+        "[x](y)",
+        "|",
+        "\n",
+        "",
+        "]]>",
+        "--",
+        '"',
+        "5 km",
+    ]
     return Fake(lambda text: " ".join(chance.choice(words) for _ in range(chance.randint(0, 9))))
 
 

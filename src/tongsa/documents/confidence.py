@@ -29,7 +29,7 @@ class Calibration:
 
     @classmethod
     def of(cls, scores: Mapping[str, Any]) -> Calibration:
-        points = scores[KEY] if KEY in scores else []
+        points = scores.get(KEY, [])
         return cls(tuple(sorted((float(x), float(y)) for x, y in points)))
 
     def __call__(self, average: float) -> float:

@@ -39,7 +39,9 @@ def read_csv(data: bytes, path: Path, options: Options) -> SpanDocument:
     for number, row in enumerate(rows[first:], first + 1):
         for source, target in pairs:
             if max(source, target) < len(row) and (source == target or not row[target].text.strip()):
-                document.slots.append(_slot(row, source, target, f"row {number}, {names[source] or source + 1}", separator))
+                document.slots.append(
+                    _slot(row, source, target, f"row {number}, {names[source] or source + 1}", separator)
+                )
     return document
 
 
@@ -98,7 +100,9 @@ def _chosen(columns: tuple[str, ...], names: list[str], path: Path) -> tuple[int
     if all(column.isdigit() and 1 <= int(column) <= len(names) for column in columns):
         return 0, [int(column) - 1 for column in columns]
     unknown = [column for column in columns if column not in names]
-    raise UsageError(f"{path} has no column {', '.join(unknown)}", f"Its columns: {', '.join(names)} (or 1 to {len(names)})")
+    raise UsageError(
+        f"{path} has no column {', '.join(unknown)}", f"Its columns: {', '.join(names)} (or 1 to {len(names)})"
+    )
 
 
 def _language_columns(names: list[str], options: Options, path: Path) -> tuple[int, int]:

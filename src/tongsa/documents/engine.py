@@ -166,7 +166,11 @@ def _outcome(
     for number, (part, answer) in enumerate(zip(plan.parts, answers, strict=True)):
         last = number == len(plan.parts) - 1
         text += [part.before, answer.masked.text if answer else part.sentence.masked.text]
-        text.append(part.after if last or not has_letters(part.sentence.masked.text) else gap(part.after, card.source, card.target))
+        text.append(
+            part.after
+            if last or not has_letters(part.sentence.masked.text)
+            else gap(part.after, card.source, card.target)
+        )
         if answer:
             marks.update(answer.masked.marks)
             notes.update(dict.fromkeys(answer.notes))
@@ -180,7 +184,13 @@ def _outcome(
     whole = sum(length for _, length in confidences)
     confidence = sum(value * length for value, length in confidences) / whole if whole else 0.0
     if not any(answers) or not sound(plan.segment, plan.masked, written.text):
-        return Outcome(content=plan.segment.content, state="source", confidence=0.0, notes=("left in the source language",), near=near)
+        return Outcome(
+            content=plan.segment.content,
+            state="source",
+            confidence=0.0,
+            notes=("left in the source language",),
+            near=near,
+        )
     content = _flattened(written, plan.segment)
     if numbers(plain(content)) != numbers(plain(plan.segment.content)):
         notes["numbers differ"] = None

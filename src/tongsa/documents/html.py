@@ -1,7 +1,7 @@
 """HTML: text and the attributes people read; tags, scripts, code and layout keep their very bytes.
 
 No tree is built: browsers forgive what trees cannot hold, so the file is a sequence of tags and text. Inline tags
-(`<b>`, `<a>`) are marks within a segment; any other tag ends one. `translate="no"` and `class="notranslate"` are obeyed.
+(`<b>`, `<a>`) are marks within a segment; any other tag ends one. `translate="no"` and `notranslate` are obeyed.
 """
 
 from __future__ import annotations
@@ -16,20 +16,33 @@ from tongsa.documents.marked import Marked
 from tongsa.documents.segments import Content, Options, Outcome, Segment
 from tongsa.documents.spans import Encoded, Slot, SpanDocument, line_of, replaced
 
-INLINE = set("a abbr acronym b bdi bdo big cite data del dfn em font i img ins mark q s small span strike strong sub sup time tt u wbr".split())
-UNTOUCHED = set("script style code pre kbd samp var svg math textarea template object noembed iframe".split())
-VOID = set("area base br col embed hr img input link meta source track wbr".split())
+# fmt: off
+INLINE = {
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "img", "ins", "mark",
+    "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "wbr",
+}
+UNTOUCHED = {
+    "script", "style", "code", "pre", "kbd", "samp", "var", "svg", "math", "textarea", "template", "object", "noembed",
+    "iframe",
+}
+# fmt: on
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "summary", "aria-description", "aria-placeholder"}
 _META = {"description", "keywords", "og:title", "og:description", "twitter:title", "twitter:description"}
 
-_ATTRIBUTE = re.compile(r"""(?P<name>[^\s"'<>/=]+)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s"'<>=`]+))""")
+_ATTRIBUTE = re.compile(
+    r"""(?P<name>[^\s"'<>/=]+)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s"'<>=`]+))"""
+)
 _TOKEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<[!?][^>]*+>"
     r"""|<(?P<close>/?)(?P<name>[A-Za-z][^\s/>"'<]*+)(?P<rest>(?:[^>"']|"[^"]{0,20000}+"|'[^']{0,20000}+')*+)>""",
     re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([A-Za-z0-9_.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.-]+)""", re.IGNORECASE)
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,200}charset\s*=\s*["']?([A-Za-z0-9_.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.-]+)""",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,11 @@ class HtmlDocument(SpanDocument):
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
         slots = [*self.slots, *self.attributes]
-        changed = [(s, o) for s, o in zip(slots, outcomes, strict=True) if o.changed and o.content != s.segment.content] if outcomes else []
+        changed = (
+            [(s, o) for s, o in zip(slots, outcomes, strict=True) if o.changed and o.content != s.segment.content]
+            if outcomes
+            else []
+        )
         if not changed:
             return self.data
         text = self.encoded.text
@@ -130,9 +147,17 @@ def _items(text: str) -> Iterator[Item]:
             yield Item(match.start(), at, name, closes=True, inline=name in INLINE)
         elif _untouched(name, match["rest"]) and name not in VOID and not match["rest"].endswith("/"):
             at = position = _end_of(name, text, at)
-            yield Item(match.start(), at, name if name in UNTOUCHED else "code", alone=True, inline=name in INLINE or name in ("code", "kbd", "samp", "var"))
+            yield Item(
+                match.start(),
+                at,
+                name if name in UNTOUCHED else "code",
+                alone=True,
+                inline=name in INLINE or name in ("code", "kbd", "samp", "var"),
+            )
         else:
-            yield Item(match.start(), at, name, alone=name in VOID or match["rest"].endswith("/"), inline=name in INLINE)
+            yield Item(
+                match.start(), at, name, alone=name in VOID or match["rest"].endswith("/"), inline=name in INLINE
+            )
     if at < len(text):
         yield Item(at, len(text))
 
@@ -277,7 +302,8 @@ def _language(text: str, item: Item, options: Options) -> Iterator[tuple[int, in
         return
     for match in _ATTRIBUTE.finditer(text, item.start, item.end):
         value = next(kind for kind in ("double", "single", "bare") if match[kind] is not None)
-        if match["name"].lower() in ("lang", "xml:lang") and match[value].lower().split("-")[0] == options.languages.source.lower():
+        if (
+            match["name"].lower() in ("lang", "xml:lang")
+            and match[value].lower().split("-")[0] == options.languages.source.lower()
+        ):
             yield *match.span(value), options.languages.target
-
-

@@ -63,4 +63,7 @@ def _values(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _name(stack: list[tuple[str, str | int]]) -> str:
-    return "".join(f".{place}" if isinstance(place, str) else f"[{place}]" for _, place in stack).removeprefix(".") or "the string"
+    return (
+        "".join(f".{place}" if isinstance(place, str) else f"[{place}]" for _, place in stack).removeprefix(".")
+        or "the string"
+    )

@@ -30,7 +30,8 @@ class Marked:
     def close(self, raw: str, name: str) -> None:
         """A closing mark without an opening one stands alone, and so does an opening one that was never closed."""
         if not any(name == each for each, _ in self._waiting):
-            return self.alone(raw)
+            self.alone(raw)
+            return
         while self._waiting[-1][0] != name:
             self._waiting.pop()
         place = self._waiting.pop()[1]

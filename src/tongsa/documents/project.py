@@ -43,9 +43,7 @@ class Aligned:
 
     def span(self, begin: int, end: int) -> Span | None:
         """Where the source's characters from `begin` to `end` went."""
-        found = [
-            t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row
-        ]
+        found = [t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row]
         return (self.target[min(found)][0], self.target[max(found)][1]) if found else None
 
     def place(self, at: int) -> int:

@@ -56,7 +56,9 @@ def _decode(data: bytes, path: Path, encoding: str) -> str:
             "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)",
         ) from error
     except LookupError as error:
-        raise CorpusError(f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252") from error
+        raise CorpusError(
+            f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252"
+        ) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +87,15 @@ class SpanDocument:
         return [slot.segment for slot in self.slots]
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        edits = [
-            (slot.start, slot.end, slot.render(outcome))
-            for slot, outcome in zip(self.slots, outcomes, strict=True)
-            if outcome.changed and outcome.content != slot.segment.content
-        ] if outcomes else []
+        edits = (
+            [
+                (slot.start, slot.end, slot.render(outcome))
+                for slot, outcome in zip(self.slots, outcomes, strict=True)
+                if outcome.changed and outcome.content != slot.segment.content
+            ]
+            if outcomes
+            else []
+        )
         if not edits:
             return self.data
         return self.encoded.write(replaced(self.encoded.text, [*edits, *self.also]), self.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from tongsa.documents.marked import Marked
@@ -23,7 +24,10 @@ def read_srt(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
     document = SpanDocument(path, data, encoded)
     cues = list(_cues(encoded.text))
-    longest = max((width(_TAG.sub("", line)) for _, start, end in cues for line in encoded.text[start:end].splitlines()), default=0)
+    longest = max(
+        (width(_TAG.sub("", line)) for _, start, end in cues for line in encoded.text[start:end].splitlines()),
+        default=0,
+    )
     for name, start, end in cues:
         document.slots += _slots(encoded.text, start, end, name, max(COLUMNS, longest))
     return document
@@ -48,7 +52,7 @@ def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator
     lines = list(re.finditer(r"[^\r\n]+", text[start:end]))
     speakers = [i for i, line in enumerate(lines) if _SPEAKER.match(_TAG.sub("", line.group()))]
     borders = [*speakers, len(lines)] if speakers and speakers[0] == 0 else [0, len(lines)]
-    for first, after in zip(borders, borders[1:], strict=False):
+    for first, after in pairwise(borders):
         begin, stop = start + lines[first].start(), start + lines[after - 1].end()
         dash = _SPEAKER.match(text[begin:stop]) if borders[0] in speakers else None
         begin += dash.end() if dash else 0

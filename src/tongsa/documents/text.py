@@ -39,7 +39,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
 def _goes_on(above: str, below: str) -> bool:
     if not above.strip() or not below.strip() or _BULLET.match(below):
         return False
-    if width(above.rstrip()) not in WRAPPED or _indent(below) != _indent(above) and not _BULLET.match(above):
+    if width(above.rstrip()) not in WRAPPED or (_indent(below) != _indent(above) and not _BULLET.match(above)):
         return False
     # The first word below would not have fitted above: that is why the line was broken.
     return width(above.rstrip()) + 1 + width(below.split()[0]) > 60
@@ -69,8 +69,8 @@ def _slot(text: str, start: int, end: int) -> Slot:
 
 
 def _rendered(outcome: Outcome, original: str) -> str:
-    breaks = re.findall(r"(?:\r\n|\r|\n)[ \t]*", original)
-    if not breaks:
+    first = re.search(r"(?:\r\n|\r|\n)[ \t]*", original)
+    if not first:
         return outcome.text
     columns = max(width(line) for line in original.splitlines()[:-1])
-    return breaks[0].join(wrap(outcome.text, columns))
+    return first.group().join(wrap(outcome.text, columns))

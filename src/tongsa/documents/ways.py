@@ -154,7 +154,7 @@ class InPieces:
                 continue
             translation = next(rest)
             text = translation.text.strip()
-            if not text or problem(Masked(_core(piece), {}), text, sentence.fragile):
+            if not has_letters(text) or problem(Masked(_core(piece), {}), text, sentence.fragile):
                 written.append(piece)
                 left += 1
                 continue
@@ -171,7 +171,8 @@ def _shell(piece: str) -> tuple[str, str]:
     """Blanks, commas and brackets on the two sides of a piece stay with the marks; a full stop is the model's."""
     before = re.match(r"[\W_]*", piece)
     after = re.search(r"[^\w.!?…。！？]*$", piece)
-    assert before and after, "both match the empty text"
+    assert before, "it matches the empty text"
+    assert after, "it matches the empty text"
     return before.group(), after.group()
 
 
@@ -199,12 +200,16 @@ def _tags(masked: Masked) -> list[str]:
 
 
 def _answer(sentence: Sentence, masked: Masked, translations: Sequence[Translated]) -> Answer | None:
+    if has_letters(sentence.masked.text) and not has_letters(masked.text):
+        return None
     if not masked.text.strip() or problem(sentence.masked, masked.text, sentence.fragile):
         return None
     notes = dict.fromkeys(note for translation in translations for note in translation.notes)
     logs = [translation.log_probability for translation in translations]
     return Answer(
-        masked=masked, average=average(logs, [len(translation.tokens) for translation in translations]), notes=tuple(notes)
+        masked=masked,
+        average=average(logs, [len(translation.tokens) for translation in translations]),
+        notes=tuple(notes),
     )
 
 
@@ -234,4 +239,6 @@ def locate(source: Masked, masks: Sequence[str], text: str) -> Masked | None:
 
 def numbers(text: str) -> Counter[str]:
     """The digits of a text, number by number: `1,000` and `1.000` are the same one."""
-    return Counter(re.sub(r"\D", "", match) for match in re.findall(r"\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?", text))
+    return Counter(
+        re.sub(r"\D", "", match) for match in re.findall(r"\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?", text)
+    )

@@ -8,7 +8,8 @@ import unicodedata
 HIDDEN = 0x100000
 """From here on, characters of the last private plane stand for tags, which take no room."""
 
-_BLOCK = re.compile(r"(?:[-+*>#|=~]|\d+[.)]|```)")
+BLOCK_START = re.compile(r"(?:[-+*>#|=~]|\d+[.)]|```)")
+"""What Markdown, and a reader, takes for the beginning of a list, a heading or a rule."""
 
 
 def width(text: str) -> int:
@@ -29,7 +30,7 @@ def wrap(text: str, columns: int, keep: re.Pattern[str] | None = None) -> list[s
     """
     lines: list[str] = []
     for word in _words(text, keep):
-        if lines and (width(lines[-1]) + 1 + width(word) <= columns or _BLOCK.match(word)):
+        if lines and (width(lines[-1]) + 1 + width(word) <= columns or BLOCK_START.match(word)):
             lines[-1] += " " + word
         else:
             lines.append(word)

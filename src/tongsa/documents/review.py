@@ -1,0 +1,80 @@
+"""A table of what a person should look at first: the least certain translations of some documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from tongsa.documents.segments import Near, Outcome, Segment, visible
+from tongsa.files import write_atomically
+
+BELOW = 0.5
+"""Confidence from which on a translation need not be looked at, unless something else is wrong with it."""
+
+COLUMNS = (
+    "confidence",
+    "state",
+    "file",
+    "place",
+    "source",
+    "target",
+    "notes",
+    "near source",
+    "near target",
+    "likeness",
+)
+
+
+class Done(Protocol):
+    """What a review needs to know of a document: `tongsa.documents.Translated` has it."""
+
+    @property
+    def source(self) -> Path: ...
+    @property
+    def segments(self) -> Sequence[Segment]: ...
+    @property
+    def outcomes(self) -> Sequence[Outcome]: ...
+
+
+def wants_review(outcome: Outcome, below: float = BELOW) -> bool:
+    if outcome.state in ("copied", "memory"):
+        return False
+    return outcome.state == "source" or outcome.confidence < below or bool(outcome.notes) or outcome.near is not None
+
+
+def write_review(path: Path, documents: Sequence[Done], below: float = BELOW) -> int:
+    """A TSV file, the least certain first; how many there are."""
+    rows = [
+        (outcome.confidence, _row(document.source, segment, outcome))
+        for document in documents
+        for segment, outcome in zip(document.segments, document.outcomes, strict=True)
+        if wants_review(outcome, below)
+    ]
+    rows.sort(key=lambda row: row[0])
+    lines = ["\t".join(COLUMNS), *("\t".join(cells) for _, cells in rows)]
+    write_atomically(path, "\n".join(lines) + "\n")
+    return len(rows)
+
+
+def _row(path: Path, segment: Segment, outcome: Outcome) -> list[str]:
+    cells = [
+        f"{outcome.confidence:.3f}",
+        outcome.state,
+        str(path),
+        segment.id,
+        visible(segment.content),
+        visible(outcome.content),
+        "; ".join(outcome.notes),
+        *_near(outcome.near),
+    ]
+    return [_escaped(cell) for cell in cells]
+
+
+def _near(near: Near | None) -> list[str]:
+    return [near.source, near.target, f"{near.likeness:.2f}"] if near else ["", "", ""]
+
+
+def _escaped(cell: str) -> str:
+    """One line a row, whatever the text."""
+    return cell.replace("\\", "\\\\").replace("\t", "\\t").replace("\r", "\\r").replace("\n", "\\n")

@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from tongsa.cli.options import Beam, Corpora, Device, Directory, Encoding, LengthPenalty, Threads, set_threads
+from tongsa.cli.options import (
+    Beam,
+    Corpora,
+    Device,
+    Directory,
+    Encoding,
+    EngineName,
+    LengthPenalty,
+    Precision,
+    Threads,
+    set_threads,
+)
 from tongsa.errors import CorpusError
 
 
@@ -22,6 +33,8 @@ def evaluate(
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     encoding: Encoding = "utf-8",
+    engine: EngineName = "auto",
+    precision: Precision = "auto",
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -38,7 +51,7 @@ def evaluate(
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     check_metrics(metrics)  # before the minutes of translating
-    translator = Translator.load(directory, device=device)
+    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
     languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
     opened = open_corpus(corpus, languages)
     pairs = list(opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tongsa.cli.options import Corpora, Device, Directory, Encoding, Threads, set_threads
+from tongsa.cli.options import Corpora, Device, Directory, Encoding, EngineName, Precision, Threads, set_threads
 
 BLOCK = 1024
 
@@ -13,6 +13,8 @@ def score(
     directory: Directory,
     corpus: Corpora,
     encoding: Encoding = "utf-8",
+    engine: EngineName = "auto",
+    precision: Precision = "auto",
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -24,7 +26,7 @@ def score(
     from tongsa.text.pairs import Reading, open_corpus
     from tongsa.translator import Translator
 
-    translator = Translator.load(directory, device=device)
+    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
     languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
     pairs = iter(open_corpus(corpus, languages))
     while block := list(islice(pairs, BLOCK)):

@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tongsa.cli.options import Beam, Device, Directory, LengthPenalty, Threads, set_threads
+from tongsa.cli.options import (
+    Beam,
+    Device,
+    Directory,
+    EngineName,
+    LengthPenalty,
+    Precision,
+    Threads,
+    set_threads,
+)
 from tongsa.errors import UsageError
-from tongsa.text.lines import decode
 
 if TYPE_CHECKING:
     from tongsa.decoding.search import Sampling, Search
-    from tongsa.translator import Translation, Translator
-
-BLOCK = 1024
-"""Lines translated together where the input is a file."""
+    from tongsa.translator import Translator
 
 
 def translate(
     directory: Directory,
-    text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="Otherwise standard input, a line each.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Otherwise --input or standard input, a line each.")
+    ] = None,
+    input_file: Annotated[
+        Path | None, typer.Option("--input", "-i", help="Translate the lines of this file; also .gz and .xz.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="With --output: go on with a job that was cut off.")] = False,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     nbest: Annotated[int, typer.Option("--nbest", help="Print so many hypotheses: number, tab, score, tab, text.")] = 1,
-    sample: Annotated[bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")] = False,
-    temperature: Annotated[float, typer.Option("--temperature", help="With --sample: below 1 is tamer, above 1 wilder.")] = 1.0,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")
+    ] = False,
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="With --sample: below 1 is tamer, above 1 wilder.")
+    ] = 1.0,
     top_k: Annotated[int, typer.Option("--top-k", help="With --sample: draw from the k likeliest tokens.")] = 0,
-    top_p: Annotated[float, typer.Option("--top-p", help="With --sample: draw from the likeliest tokens that sum to p.")] = 1.0,
+    top_p: Annotated[
+        float, typer.Option("--top-p", help="With --sample: draw from the likeliest tokens that sum to p.")
+    ] = 1.0,
     seed: Annotated[int, typer.Option("--seed", help="With --sample.")] = 0,
     scores: Annotated[bool, typer.Option("--scores", help="Print the score before each line, with a tab.")] = False,
-    alignment: Annotated[bool, typer.Option("--alignment", help="Print source-target token pairs after each line, with a tab.")] = False,
+    alignment: Annotated[
+        bool, typer.Option("--alignment", help="Print source-target token pairs after each line, with a tab.")
+    ] = False,
+    engine: EngineName = "auto",
+    precision: Precision = "auto",
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -43,27 +64,30 @@ def translate(
 
     Examples:  tongsa translate runs/en-de "Good morning."      tongsa translate runs/en-de < news.en > news.de
     """
+    if text and (input_file or output or resume):
+        raise UsageError("text on the command line goes without --input, --output and --resume")
+    if resume and not output:
+        raise UsageError("--resume goes with --output: the file whose job is to go on")
+    if not sample and (temperature != 1.0 or top_k or top_p != 1.0):
+        raise UsageError("--temperature, --top-k and --top-p go with --sample")
     set_threads(threads)
+    from tongsa.cli.job import Form, Job
     from tongsa.decoding.search import Sampling
+    from tongsa.directory import WEIGHTS
     from tongsa.translator import Translator
 
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed) if sample else None
-    if not sample and (temperature != 1.0 or top_k or top_p != 1.0):
-        raise UsageError("--temperature, --top-k and --top-p go with --sample")
-    translator = Translator.load(directory, device=device)
+    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
     search = _search(translator, beam, length_penalty, nbest, sampling)
-    notes: Counter[str] = Counter()
-    number = 0
-    for block in [text] if text else blocks(sys.stdin.buffer):
-        for translation in translator.translate(block, search, alignment=alignment):
-            number += 1
-            notes.update(translation.notes)
-            for line in lines(translation, number, nbest=nbest, scores=scores, alignment=alignment):
-                sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    for note, count in notes.items():
-        if note != "blank":
-            print(f"{count:,} of {number:,} lines: {note}", file=sys.stderr)
+    form = Form(nbest=nbest, scores=scores, alignment=alignment)
+    job = Job(translator, search, form, weights=directory / WEIGHTS)
+    if text:
+        job.texts(text)
+    elif output is None:
+        job.to_standard_output(input_file)
+    else:
+        job.to_file(input_file, output, resume=resume)
+    job.tell_notes()
 
 
 def _search(
@@ -74,37 +98,3 @@ def _search(
     if beam is not None:
         search = replace(search, beam=beam)
     return search if length_penalty is None else replace(search, length_penalty=length_penalty)
-
-
-def lines(translation: Translation, number: int, *, nbest: int, scores: bool, alignment: bool) -> Iterator[str]:
-    """One line, or with `nbest` one for each hypothesis that begins with the input line's number."""
-    for hypothesis in (translation, *translation.alternatives):
-        columns = [hypothesis.text]
-        if nbest > 1:
-            columns = [str(number), f"{hypothesis.score:.4f}", *columns]
-        elif scores:
-            columns = [f"{hypothesis.score:.4f}", *columns]
-        if alignment:
-            columns.append(" ".join(f"{source}-{target}" for source, target in hypothesis.alignment))
-        yield "\t".join(columns)
-
-
-def blocks(stream: BinaryIO) -> Iterator[list[str]]:
-    """Lines as they come: what is there is translated together, and nobody waits for more.
-
-    On a pipe that somebody types into, `read1` gives a line at a time; on a file it gives many.
-    """
-    rest = b""
-    number = 0
-    while data := stream.read1(1 << 16):  # type: ignore[attr-defined]
-        *whole, rest = (rest + data).split(b"\n")
-        for first in range(0, len(whole), BLOCK):
-            block = whole[first : first + BLOCK]
-            yield [_decoded(line, number + i) for i, line in enumerate(block, 1)]
-            number += len(block)
-    if rest:
-        yield [_decoded(rest, number + 1)]
-
-
-def _decoded(line: bytes, number: int) -> str:
-    return decode(line, Path("standard input"), number, "utf-8").removesuffix("\r")

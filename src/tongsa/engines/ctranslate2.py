@@ -1,8 +1,8 @@
 """The fast engine: CTranslate2, with the meaning of the native one.
 
 Its beam search goes through the same steps as ours (2 x beam candidates, those that end among the first `beam` are set
-aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam with plain probabilities, and
-the paper's formula ranks them here. What its searches know nothing of is done here too: a limit of length for each
+aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam with plain probabilities,
+and the paper's formula ranks them here. Done here too is what its searches know nothing of: a limit of length for each
 sentence, the probability of the end where the limit cuts one off, sentences longer than its table of positions.
 """
 
@@ -161,7 +161,7 @@ class CTranslate2Engine:
     ) -> dict[int, Any]:
         """CTranslate2's results by the place of their source; all cores work on the batches."""
         translator, options = self._searching(search)
-        waiting = {}
+        waiting: dict[int, Any] = {}
         for places in batches:
             # The limit counts the end; CTranslate2 may spend its last step on any other token.
             steps = max(1, max(limits[i] for i in places) - 1)

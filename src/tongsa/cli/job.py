@@ -1,0 +1,188 @@
+"""The work of `tongsa translate`: from where the lines come, how they are written, what is told meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tongsa.decoding.search import Search
+from tongsa.errors import CorpusError
+from tongsa.partial import PartialOutput, is_finished
+from tongsa.progress import Bar, Show, for_this_stream
+from tongsa.stream import Lines, Stream
+from tongsa.text.lines import decode, open_bytes
+from tongsa.translator import Translation, Translator
+
+SECONDS_BEFORE_A_BAR = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How a translation is written."""
+
+    nbest: int
+    scores: bool
+    alignment: bool
+
+    def lines(self, translation: Translation, number: int) -> Iterator[str]:
+        """One line, or with `nbest` one for each hypothesis that begins with the input line's number."""
+        for hypothesis in (translation, *translation.alternatives):
+            columns = [hypothesis.text]
+            if self.nbest > 1:
+                columns = [str(number), f"{hypothesis.score:.4f}", *columns]
+            elif self.scores:
+                columns = [f"{hypothesis.score:.4f}", *columns]
+            if self.alignment:
+                columns.append(" ".join(f"{source}-{target}" for source, target in hypothesis.alignment))
+            yield "\t".join(columns) + "\n"
+
+    def text(self, translations: Sequence[Translation], first: int) -> str:
+        return "".join(line for n, one in enumerate(translations, first) for line in self.lines(one, n))
+
+
+class Job:
+    """One run of the command."""
+
+    def __init__(self, translator: Translator, search: Search, form: Form, *, weights: Path) -> None:
+        self.translator = translator
+        self.search = search
+        self.form = form
+        self.weights = weights
+        self.notes: Counter[str] = Counter()
+        self.count = 0
+
+    def texts(self, texts: list[str]) -> None:
+        translations = self.translator.translate(texts, self.search, alignment=self.form.alignment)
+        self._note(translations)
+        _print(self.form.text(translations, 1))
+
+    def to_standard_output(self, source: Path | None) -> None:
+        with _opened(source) as stream, _late_bar(stream, sys.stdout.isatty()) as advance:
+            for done in self._stream(source).translate(Lines(stream)):
+                self._note(done.translations)
+                _print(self.form.text(done.translations, done.window.first))
+                advance(len(done.translations))
+
+    def to_file(self, source: Path | None, path: Path, *, resume: bool) -> None:
+        if resume and is_finished(path):
+            print(f"{path} is complete", file=sys.stderr)
+            return
+        output = PartialOutput.open(path, self._settings(), resume=resume)
+        with ExitStack() as stack:
+            stack.callback(output.close)
+            stream = stack.enter_context(_opened(source))
+            lines = Lines(stream)
+            self._skip(lines, output, source)
+            advance = stack.enter_context(_late_bar(stream, False))
+            advance(lines.number)
+            for done in self._stream(source).translate(lines):
+                self._note(done.translations)
+                text = self.form.text(done.translations, done.window.first)
+                output.write(text, lines=len(done.translations), digest=done.window.digest)
+                advance(len(done.translations))
+            output.finish()
+
+    def tell_notes(self) -> None:
+        for note, count in self.notes.items():
+            if note != "blank":
+                print(f"{count:,} of {self.count:,} lines: {note}", file=sys.stderr)
+
+    def _note(self, translations: Sequence[Translation]) -> None:
+        self.count += len(translations)
+        for translation in translations:
+            self.notes.update(translation.notes)
+
+    def _stream(self, source: Path | None) -> Stream:
+        name = source or Path("standard input")
+
+        def text(line: bytes, number: int) -> str:
+            decoded = decode(line, name, number, "utf-8").removesuffix("\r")
+            return decoded.removeprefix("\ufeff") if number == 1 else decoded
+
+        return Stream(self.translator, self.search, text, alignment=self.form.alignment)
+
+    def _settings(self) -> dict[str, str]:
+        """What the same input must meet again for its output to be the same."""
+        with self.weights.open("rb") as file:
+            weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
+        engine = self.translator.engine
+        return {"weights": weights, "engine": engine.name, "search": str(self.search), "form": str(self.form)}
+
+    @staticmethod
+    def _skip(lines: Lines, output: PartialOutput, source: Path | None) -> None:
+        note = output.note
+        if note.lines == 0:
+            return
+        digest = lines.skip(note.lines)
+        if digest != note.input:
+            raise CorpusError(
+                f"{source or 'standard input'} is not what {output.part} was made from",
+                f"Its first {note.lines:,} lines have changed, so the two would not fit together.",
+            )
+        print(f"going on after line {note.lines:,}", file=sys.stderr)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+@contextmanager
+def _opened(source: Path | None) -> Iterator[BinaryIO]:
+    if source is None:
+        yield sys.stdin.buffer
+        return
+    with open_bytes(source) as file:
+        yield file  # type: ignore[misc]
+
+
+@contextmanager
+def _late_bar(stream: BinaryIO, on_terminal: bool) -> Iterator[Callable[[int], None]]:
+    """A bar once it takes a while; none where the translations themselves show that something happens."""
+    if on_terminal:
+        yield lambda amount: None
+        return
+    bar = _LateBar(for_this_stream(), _count_lines(stream))
+    with bar.stack:
+        yield bar.advance
+
+
+class _LateBar:
+    def __init__(self, show: Show, total: int | None) -> None:
+        self.show, self.total = show, total
+        self.stack = ExitStack()
+        self.began, self.waiting = time.monotonic(), 0
+        self.bar: Bar | None = None
+
+    def advance(self, amount: int) -> None:
+        self.waiting += amount
+        if self.bar is None and time.monotonic() - self.began > SECONDS_BEFORE_A_BAR:
+            self.bar = self.stack.enter_context(self.show.bar("translating", self.total, "lines"))
+        if self.bar is not None:
+            self.bar.advance(self.waiting)
+            self.waiting = 0
+
+
+def _count_lines(stream: BinaryIO) -> int | None:
+    """How many there are, where that can be seen without reading ahead: in a plain file."""
+    try:
+        file = stream.fileno()
+        if not isinstance(stream, io.BufferedReader) or not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        place, count = 0, 0
+        while block := os.pread(file, 1 << 20, place):
+            place += len(block)
+            count += block.count(b"\n")
+        return count
+    except (OSError, AttributeError):
+        return None

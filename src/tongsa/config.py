@@ -16,7 +16,7 @@ import math
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -104,7 +104,7 @@ class TransformerSection(ModelSection):
     """Width of the values of a head (0: d_model / heads)."""
     norm: Literal["post", "pre"] = "post"
     """LayerNorm after each residual sum, as in the paper, or before each sublayer."""
-    activation: Literal["relu", "gelu"] = "relu"
+    activation: Literal["relu", "gelu", "swish"] = "relu"
     """Between the two layers of the feed-forward network (Eq. 2 has ReLU)."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     """Position encodings (§3.5), or learned embeddings (Table 3, row E)."""
@@ -112,6 +112,8 @@ class TransformerSection(ModelSection):
     """Learned positions there are; sinusoids go on for ever."""
     tied: bool = True
     """One matrix for both embeddings and the output (§3.4); without a joint vocabulary: the decoder's two."""
+    output_bias: bool = False
+    """A bias on the logits: the paper has none, models imported from Marian do."""
 
     @property
     def key_width(self) -> int:
@@ -229,7 +231,7 @@ class Recipe:
         problems = [f"[{name}] is no section{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
         built: dict[str, Any] = {}
         for name, section in _SECTIONS.items():
-            given = values[name] if name in values else {}
+            given = values.get(name, {})
             if not isinstance(given, Mapping):
                 problems.append(f"{name} must be a section: write [{name}] on a line of its own")
                 continue
@@ -247,7 +249,7 @@ class Recipe:
 
     @classmethod
     def _model_section(cls, given: Values, problems: list[str]) -> type[ModelSection]:
-        name = given["architecture"] if "architecture" in given else ModelSection.architecture
+        name = given.get("architecture", ModelSection.architecture)
         if not isinstance(name, str) or name not in cls.MODEL_SECTIONS:
             known = ", ".join(cls.MODEL_SECTIONS)
             problems.append(
@@ -352,7 +354,8 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
 
 
 @functools.cache
-def _types(section: type[Any]) -> dict[str, Any]:
+def _types(section: Hashable) -> dict[str, Any]:
+    """The types of a section's keys, looked up once."""
     return typing.get_type_hints(section)
 
 

@@ -90,7 +90,7 @@ def _decoder(weights: Weights, config: TransformerSection) -> Any:
     decoder.embeddings.weight = _array(embedding)[:-1]
     decoder.projection.weight = _array(output)[:-1]
     if "output_bias" in weights:
-        decoder.projection.bias = _array(weights["output_bias"])
+        decoder.projection.bias = _array(weights["output_bias"])[:-1]
     decoder.position_encodings.encodings = _positions(weights, config, "target_positions")
     for i, layer in enumerate(decoder.layer):
         _self_attention(layer.self_attention, weights, config, f"decoder.{i}")

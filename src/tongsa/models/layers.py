@@ -14,6 +14,8 @@ from tongsa.models.dropout import dropout_add, dropout_add_norm
 KeysValues = tuple[Tensor, Tensor]
 """Keys and values of one attention: (batch, heads, positions, d_k), (batch, heads, positions, d_v)."""
 
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "swish": nn.SiLU}
+
 
 class FeedForward(nn.Module):
     """FFN(x) = max(0, xW_1 + b_1) W_2 + b_2                                                       §3.3, Eq. 2"""
@@ -22,7 +24,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.linear_1 = nn.Linear(d_model, d_ff)
         self.linear_2 = nn.Linear(d_ff, d_model)
-        self.activation = nn.ReLU() if activation == "relu" else nn.GELU()
+        self.activation = ACTIVATIONS[activation]()
 
     def forward(self, x: Tensor) -> Tensor:
         return self.linear_2(self.activation(self.linear_1(x)))  # type: ignore[no-any-return]

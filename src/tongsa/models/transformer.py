@@ -35,6 +35,7 @@ class Transformer(Seq2Seq):
             self.source_embedding if shared else _embedding(target_size or source_size, config.d_model)
         )
         self.output = self.target_embedding if config.tied else _embedding(target_size or source_size, config.d_model)
+        self.output_bias = nn.Parameter(torch.zeros(len(self.output.weight))) if config.output_bias else None
         self.source_positions = _positions(config)
         self.target_positions = _positions(config)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
@@ -57,7 +58,7 @@ class Transformer(Seq2Seq):
         return self.encoder_norm(x)  # type: ignore[no-any-return]
 
     def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        return self._decode(self._encode(source, source_mask), source_mask, target, (None, None))
+        return self._with_one(self._decode(self._encode(source, source_mask), source_mask, target, (None, None)))
 
     def _decode(
         self,
@@ -91,7 +92,7 @@ class Transformer(Seq2Seq):
         for layer, past, memory in zip(self._decoder_layers(), cache, across, strict=True):
             x, kept = layer.step(x, past, memory, source_mask[:, None, None, :])
             grown.append(kept)
-        return self.project(self.decoder_norm(x)[:, 0]), State(state.memory, tuple(grown))
+        return self.project(self._with_one(self.decoder_norm(x)[:, 0])), State(state.memory, tuple(grown))
 
     def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
         seen = Attention(encoder=[], decoder=[], cross=[])
@@ -100,7 +101,13 @@ class Transformer(Seq2Seq):
         return seen
 
     def projection(self) -> Tensor:
-        return self.output.weight
+        if self.output_bias is None:
+            return self.output.weight
+        return torch.cat([self.output.weight, self.output_bias[:, None]], dim=1)
+
+    def _with_one(self, x: Tensor) -> Tensor:
+        """A bias is one more column of the projection, met by a feature that is always 1."""
+        return x if self.output_bias is None else torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
 
     def _embed(self, embedding: nn.Embedding, positions: nn.Module, tokens: Tensor, first: int) -> Tensor:
         """Embeddings times sqrt(d_model) (§3.4), plus positions (§3.5), with dropout on the sum (§5.4)."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import re
-import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import sentencepiece
@@ -18,6 +19,7 @@ import sentencepiece
 from tongsa.config import SubwordsSection
 from tongsa.errors import CorpusError, DirectoryError
 from tongsa.files import write_atomically
+from tongsa.text.resegmentation import Resegmenter
 
 END = 0
 UNKNOWN = 1
@@ -35,7 +37,6 @@ class Vocabulary:
             raise RuntimeError("an empty SentencePiece model")
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        self._sampler_lock = threading.Lock()
         self.pad: int = self._processor.get_piece_size()
         self._is_rare = [
             self._processor.is_byte(id) or self._processor.is_unknown(id)
@@ -70,25 +71,19 @@ class Vocabulary:
         return 2 * sum(self._is_rare[id] for id in ids) > len(ids)
 
     def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
-        """The same sentences cut differently: BPE-dropout, or sampling from the unigram model.
+        """The same sentences cut differently, as a function of the seed: BPE-dropout, or unigram sampling."""
+        return self._resegmenter(sentences, amount, seed)
 
-        SentencePiece keeps its generator in the thread and seeds it once, on first use. A thread of our own for each
-        call makes the cuts a function of the seed alone.
-        """
-        sampled: list[list[int]] = []
-
-        def sample() -> None:
-            for ids in sentences:
-                text = self._processor.decode(list(ids))
-                cut = self._processor.encode(text, enable_sampling=True, alpha=amount, nbest_size=-1)
-                sampled.append(cut or list(ids))
-
-        with self._sampler_lock:
-            sentencepiece.set_random_generator_seed(seed)
-            thread = threading.Thread(target=sample)
-            thread.start()
-            thread.join()
-        return sampled
+    @cached_property
+    def _resegmenter(self) -> Resegmenter:
+        processor = self._processor
+        return Resegmenter(
+            {
+                processor.id_to_piece(id): (id, processor.get_score(id))
+                for id in range(self.pad)
+                if not (self._is_rare[id] or processor.is_control(id) or processor.is_unused(id))
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -100,18 +95,20 @@ class Subwords:
 
     @property
     def joint(self) -> bool:
-        return self.source is self.target
+        """One table of embeddings serves both: the same ids, even where each language is cut by a model of its own."""
+        return self.source is self.target or self.source.all_pieces() == self.target.all_pieces()
 
     def save(self, directory: Path) -> None:
         files = self._files()
         for name in JOINT, *SEPARATE:
             if name not in files:  # of an earlier choice: `load` would take it for this one
-                (directory / name).unlink(missing_ok=True)
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    (directory / name).unlink()
         for name, vocabulary in files.items():
             write_atomically(directory / name, vocabulary.model)
 
     def _files(self) -> dict[str, Vocabulary]:
-        if self.joint:
+        if self.source is self.target:
             return {JOINT: self.source}
         return dict(zip(SEPARATE, (self.source, self.target), strict=True))
 

@@ -16,13 +16,13 @@ import pytest
 
 import tongsa
 from tongsa.text import grammar
-from tongsa.training.log import read_log
+from tongsa.runlog import read_log
 
 PAIRS = 300
 
 SETTINGS = {
     "subwords.size": "900",
-    "subwords.sampling": "0.1",
+    "subwords.sampling": "0.0",
     "model.encoder_layers": "1",
     "model.decoder_layers": "1",
     "model.d_model": "16",

@@ -176,9 +176,10 @@ def test_a_kill_between_subwords_and_their_stamp_does_not_mix_two_settings(
         raise KeyboardInterrupt
 
     save = Subwords.save
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(Subwords, "save", killed)
-        prepared(out, train, using=recipe(subwords__size="380"))
+        with pytest.raises(KeyboardInterrupt):
+            prepared(out, train, using=recipe(subwords__size="380"))
     assert len(prepared(out, train)[0].subwords.source) == 401
 
 
@@ -193,7 +194,7 @@ def test_too_few_pairs_are_told_every_time(tmp_path: Path) -> None:
 
 
 def test_more_held_out_than_there_is_to_hold_out_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="held_out is 60, but .* has only 100 pairs"):
+    with pytest.raises(CorpusError, match=r"held_out is 60, but .* has only 100 pairs"):
         prepared(tmp_path / "out", written(tmp_path, sentences(100)), using=recipe(corpus__held_out="60"))
 
 

@@ -16,7 +16,7 @@ from tongsa.errors import DirectoryError, TrainingError, UsageError
 from tongsa.training.checkpoint import checkpoints, latest
 from tongsa.training.distributed import Team
 from tongsa.training.job import open_job
-from tongsa.training.log import read_log
+from tongsa.runlog import read_log
 from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.translator import Translator
 

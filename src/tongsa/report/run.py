@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tongsa.directory import Card, read_card
-from tongsa.training.log import read_log
+from tongsa.runlog import read_log
 
 Event = dict[str, Any]
 

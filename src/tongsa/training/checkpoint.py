@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -71,10 +74,21 @@ def save_checkpoint(
     folder = root / f"{progress.update:08d}"
     with replacing(folder) as temporary:
         temporary.mkdir()
-        save_file(weights, temporary / "weights.safetensors")
-        save_file(moments, temporary / "optimizer.safetensors")
+        _write(weights, temporary / "weights.safetensors")
+        _write(moments, temporary / "optimizer.safetensors")
         (temporary / "progress.json").write_text(json.dumps(dataclasses.asdict(progress)))
     return Checkpoint(folder)
+
+
+def _write(tensors: dict[str, Tensor], path: Path) -> None:
+    """safetensors hides what the system said in the text of an error of its own."""
+    try:
+        save_file(tensors, path)
+    except SafetensorError as error:
+        number = re.search(r"os error (\d+)", str(error))
+        if not number:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
 
 
 def checkpoints(root: Path) -> list[Checkpoint]:

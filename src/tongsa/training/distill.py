@@ -38,7 +38,7 @@ def distil(
     device: str = "auto",
     show: Show | None = None,
 ) -> Translator | None:
-    """Translate the corpus with the teacher into `out`/distilled; train a student on it, with the teacher's subwords."""
+    """Write the teacher's translation of the corpus to `out`/distilled; train a student on it, with its subwords."""
     show = show or Silent()
     master = Translator.load(teacher, device=device, threads=threads)
     source, target = master.card.source, master.card.target

@@ -14,10 +14,11 @@ from tongsa.directory import CARD, Card, write_translator
 from tongsa.evaluation.scores import score
 from tongsa.files import write_atomically
 from tongsa.progress import Show
+from tongsa.report import write_report
+from tongsa.runlog import RunLog
 from tongsa.training.checkpoint import Progress, average, checkpoints, latest, to_average
 from tongsa.training.finetune import scores_before_and_after
 from tongsa.training.job import open_job
-from tongsa.training.log import RunLog
 from tongsa.training.prepare import Prepared
 from tongsa.training.watch import provenance
 from tongsa.translator import Translation, Translator
@@ -51,6 +52,10 @@ def finish(directory: Path, device: str, show: Show) -> Translator:
     if job.init:
         _compare_domains(translator, Path(job.init), directory, data, device, show)
     _tell(directory, card, data, translations, progress, show)
+    show.say(f"report: {write_report(directory, translator)}")
+    show.say(f"\nthe translator is {directory}. Next:")
+    show.say(f'  tongsa translate {directory} "..."')
+    show.say(f"  tongsa evaluate {directory} TEST_CORPUS")
     return translator
 
 
@@ -93,6 +98,3 @@ def _tell(
         show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
     scores = ", ".join(f"{name} {value['score']:.2f}" for name, value in card.scores.items())
     show.say(f"\nscores on the validation set: {scores}")
-    show.say(f"\nthe translator is {directory}. Next:")
-    show.say(f'  tongsa translate {directory} "..."')
-    show.say(f"  tongsa evaluate {directory} TEST_CORPUS")

@@ -28,6 +28,7 @@ class Job:
     """Of each process."""
     corpora: list[str]
     """As given, for the card."""
+    valid: list[str]
     init: str | None = None
     """The translator whose weights the training began with."""
 

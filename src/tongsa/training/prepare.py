@@ -18,6 +18,7 @@ from tongsa.errors import CorpusError, DirectoryError
 from tongsa.files import write_atomically
 from tongsa.ids import ABOUT, PairIds, stored_key, write_ids
 from tongsa.progress import Show
+from tongsa.runlog import RunLog
 from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
 from tongsa.text.lines import tidy
 from tongsa.text.pairs import Pair
@@ -204,7 +205,8 @@ def _subwords(
         subwords = Subwords(vocabulary, vocabulary)
     else:
         subwords = Subwords(learn(lines(0), section, threads), learn(lines(1), section, threads))
-    stamp.unlink(missing_ok=True)  # a kill before the next lines must not leave it beside other subwords
+    with suppress(OSError):  # a kill before the next lines must not leave it beside other subwords
+        stamp.unlink()
     subwords.save(directory)
     write_atomically(stamp, json.dumps({"key": key}))
     return subwords
@@ -230,6 +232,9 @@ def _ids(
         )
     for line in tally.lines():
         show.say(line)
+    log = RunLog(folder.parent.parent / "log.jsonl")
+    log.write("cleaning", 0, 0.0, seen=tally.seen, dropped=dict(tally.dropped))
+    log.close()
     if len(written) < FEWEST:
         raise CorpusError(
             f"only {len(written):,} pairs are left to train on; {FEWEST} are the least that can be tried",

@@ -157,6 +157,7 @@ def _begin(
         device=str(start.device),
         threads=max(1, start.threads // recipe.training.processes),
         corpora=corpus,
+        valid=valid,
         init=str(start.init) if start.init else None,
     )
     save_job(directory, recipe, job)

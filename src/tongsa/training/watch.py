@@ -9,9 +9,9 @@ from typing import Any
 
 from tongsa.directory import Card, named_weights, write_translator
 from tongsa.progress import Show
+from tongsa.runlog import RunLog
 from tongsa.training.checkpoint import Progress
 from tongsa.training.job import Job
-from tongsa.training.log import RunLog
 from tongsa.training.loop import Step, Trainer, Watcher
 from tongsa.training.validation import Validation
 

@@ -33,13 +33,15 @@ class RunLog:
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
     """The events of the training as it counts: what a resumed training did over again is told once.
 
-    A line cut short by a kill is passed over.
+    A line cut short by a kill, or that is no event, is passed over.
     """
     events: list[dict[str, Any]] = []
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
         try:
             event = json.loads(line)
         except ValueError:
+            continue
+        if not isinstance(event, dict) or not {"event", "update"} <= event.keys():
             continue
         if event["event"] == "resume":
             events = [earlier for earlier in events if earlier["update"] <= event["update"]]

@@ -6,7 +6,7 @@ import json
 import math
 from pathlib import Path
 
-from tongsa.training.log import RunLog, read_log
+from tongsa.runlog import RunLog, read_log
 
 
 def write(path: Path, *events: tuple[str, int]) -> None:

@@ -1,0 +1,103 @@
+"""Fine-tuning keeps what it starts from, mixes old text in, and says what it gained and lost; students learn from teachers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tongsa
+from tongsa.directory import read_tensors
+from tongsa.errors import UsageError
+from tongsa.text.grammar import write_pairs
+from tongsa.text.pairs import Reading, open_corpus
+from tongsa.training.distill import distil
+from tongsa.training.finetune import Mixture
+
+SMALL = {
+    "subwords.size": "800",
+    "model.d_model": "32",
+    "model.d_ff": "64",
+    "model.heads": "2",
+    "model.encoder_layers": "1",
+    "model.decoder_layers": "1",
+    "training.updates": "6",
+    "training.batch_tokens": "600",
+    "training.validation_pairs": "20",
+    "training.processes": "1",
+}
+
+
+def write_corpus(prefix: Path, count: int, seed: int) -> Path:
+    pairs = list(write_pairs(count, seed=seed))
+    for side, language in enumerate(("ko", "en")):
+        text = "".join(pair[side] + "\n" for pair in pairs)
+        prefix.with_suffix(f".{language}").write_text(text, encoding="utf-8")
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Old and new text, and a translator trained on the old."""
+    folder = tmp_path_factory.mktemp("world")
+    write_corpus(folder / "old", 300, seed=1)
+    write_corpus(folder / "new", 100, seed=2)
+    tongsa.train(folder / "old", source="ko", target="en", out=folder / "first", recipe="tiny", settings=SMALL)
+    return folder
+
+
+def test_fine_tuning_begins_with_the_weights_and_subwords_of_its_translator(world: Path, tmp_path: Path) -> None:
+    settings = {"training.updates": "1", "training.peak": "1e-12", "training.validation_pairs": "20"}
+    tongsa.train(world / "new", source="ko", target="en", out=tmp_path / "t", init=world / "first", settings=settings)
+    assert (tmp_path / "t" / "subwords.model").read_bytes() == (world / "first" / "subwords.model").read_bytes()
+    before, after = (read_tensors(folder / "weights.safetensors") for folder in (world / "first", tmp_path / "t"))
+    assert all((before[name] - after[name]).abs().max() < 1e-9 for name in before)
+
+
+def test_old_text_is_mixed_in_and_both_domains_are_scored(world: Path, tmp_path: Path) -> None:
+    settings = {"training.updates": "2", "training.validation_pairs": "20"}
+    tongsa.train(
+        world / "new",
+        source="ko",
+        target="en",
+        out=tmp_path / "t",
+        init=world / "first",
+        mix=world / "old",
+        settings=settings,
+    )
+    domains = json.loads((tmp_path / "t" / "domains.json").read_text())
+    assert set(domains) == {"new", "old"}
+    assert set(domains["old"]) == {"before", "after"}
+
+
+def test_a_mixture_takes_the_ratio_and_never_what_is_scored(world: Path) -> None:
+    reading = Reading(source="ko", target="en")
+    new, old = open_corpus([world / "new"], reading), open_corpus([world / "old"], reading)
+    mixture = Mixture.of(new, old, ratio=1.0, seed=3)
+    mixed = list(mixture)
+    assert mixed == list(mixture), "each pass draws the same pairs"
+    assert mixed[:100] == list(new)
+    assert 60 <= len(mixed) - 100 <= 140
+    assert not any(mixture.aside.holds_out(pair) for pair in mixed[100:])
+
+
+def test_fine_tuning_refuses_another_direction_or_model(world: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="ko to en"):
+        tongsa.train(world / "new", source="en", target="ko", out=tmp_path / "t", init=world / "first")
+    with pytest.raises(UsageError, match="keeps the model"):
+        changed = {"model.encoder_layers": "3"}
+        tongsa.train(world / "new", source="ko", target="en", out=tmp_path / "t", init=world / "first", settings=changed)
+
+
+def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Path) -> None:
+    student = distil(world / "first", [world / "new"], out=tmp_path / "s", recipe="tiny", settings=SMALL, beam=2)
+    assert student is not None
+    sources = (world / "new.ko").read_text(encoding="utf-8").splitlines()
+    distilled = (tmp_path / "s" / "distilled" / "train.en").read_text(encoding="utf-8").split("\n")[:-1]
+    assert len(distilled) == len(sources)
+    teacher = tongsa.Translator.load(world / "first")
+    from dataclasses import replace
+
+    found = teacher.translate(sources[:5], replace(teacher.search, beam=2))
+    assert [translation.text for translation in found] == distilled[:5]

@@ -105,8 +105,7 @@ class Choice:
 def choose_recipe(pairs: int, characters: int, *, gpu: bool, settings: Mapping[str, str]) -> Choice:
     """The `auto` recipe: a model that the data can fill, and the machine can train.
 
-    The steps come from trainings on 2k to 500k pairs (docs/log.md): more data bears a larger vocabulary and a wider
-    model, and needs less dropout.
+    Rules of thumb: more data bears a larger vocabulary and a wider model, and needs less dropout.
     """
     if pairs < 10_000:
         name, size, dropout, updates = "tiny", 2000, 0.3, 6_000

@@ -145,9 +145,15 @@ def test_the_note_of_a_cut_off_job_cuts_what_came_after_it(tmp_path: Path) -> No
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out"]
 
 
+def job(directory: Path, source: Path, output: Path, *more: str) -> list[str]:
+    common = ["--threads", "1", "--beam", "1", *more]
+    return [*TONGSA, "translate", str(directory), "-i", str(source), "-o", str(output), *common]
+
+
 def run(directory: Path, source: Path, output: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    command = [*TONGSA, "translate", str(directory), "-i", str(source), "-o", str(output), "--threads", "1", *more]
-    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        job(directory, source, output, *more), env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
@@ -160,19 +166,7 @@ def test_a_killed_job_goes_on_and_loses_or_doubles_no_line(directory: Path, tmp_
     source, output, whole = (tmp_path / name for name in ("source", "output", "whole"))
     lines = [f"{text} {i}" for i in range(12) for text, _ in sentences(100)]
     source.write_text("".join(line + "\n" for line in lines))
-    command = [
-        *TONGSA,
-        "translate",
-        str(directory),
-        "-i",
-        str(source),
-        "-o",
-        str(output),
-        "--threads",
-        "1",
-        "--beam",
-        "1",
-    ]
+    command = job(directory, source, output)
     with subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
         wait_for((tmp_path / "output.part.json").is_file, process)
         process.send_signal(signal.SIGKILL)

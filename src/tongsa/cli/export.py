@@ -1,0 +1,51 @@
+"""`tongsa export`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Directory, Precision
+from tongsa.errors import UsageError
+
+FORMATS = ("ctranslate2", "marian")
+
+
+def export(
+    directory: Directory,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The directory to write.")],
+    to_format: Annotated[str, typer.Option("--format", help="ctranslate2, or marian: MarianMT of transformers.")],
+    precision: Precision = "auto",
+) -> None:
+    """Write a translator in the format of another program.
+
+    Example:  tongsa export runs/en-de --format marian exported/en-de
+    """
+    if to_format not in FORMATS:
+        raise UsageError(f"{to_format} is no format to export to", f"Formats: {', '.join(FORMATS)}")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already", "Choose another place: nothing is overwritten.")
+    from tongsa.directory import WEIGHTS, read_card, read_tensors
+    from tongsa.engines import PRECISIONS
+    from tongsa.text.subwords import Subwords
+
+    card, subwords = read_card(directory), Subwords.load(directory)
+    if to_format == "marian":
+        from tongsa.export.marian import write_marian
+
+        write_marian(out, directory, card, subwords)
+    else:
+        from tongsa.engines.compiled import transformer
+        from tongsa.export.ctranslate2 import write_ctranslate2
+        from tongsa.files import replacing
+
+        if precision not in PRECISIONS:
+            raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
+        chosen = "int8" if precision == "auto" else precision
+        weights = read_tensors(directory / WEIGHTS)
+        with replacing(out) as temporary:
+            write_ctranslate2(temporary, weights, transformer(card), subwords, chosen)
+            subwords.save(temporary)
+    print(out)

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 import tongsa
-from tongsa.config import Recipe
+from tongsa.config import ModelSection, Recipe
 from tongsa.errors import DirectoryError, RecipeError
 from tongsa.files import write_atomically
 from tongsa.models import build
@@ -101,10 +101,18 @@ def _what_it_is(directory: Path) -> list[str]:
 
 
 def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
-    """The model with its weights; shapes that do not fit are told one and all."""
+    """The model with its weights."""
+    weights = read_weights(directory, card.recipe.model, subwords)
+    model = build(card.recipe.model, len(subwords.source), None if subwords.joint else len(subwords.target))
+    load_weights(model, weights)
+    return model.to(device).eval()
+
+
+def read_weights(directory: Path, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
+    """Weights that fit the architecture and the subwords; all that do not are told together."""
     weights = read_tensors(directory / WEIGHTS)
     with torch.device("meta"):
-        model = build(card.recipe.model, len(subwords.source), None if subwords.joint else len(subwords.target))
+        model = build(config, len(subwords.source), None if subwords.joint else len(subwords.target))
     expected = dict(model.named_parameters())
     problems = [f"{name} is missing" for name in expected if name not in weights]
     problems += [f"{name} is not known to this architecture" for name in weights if name not in expected]
@@ -116,9 +124,7 @@ def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.de
     if problems:
         few = [*problems[:5], f"and {len(problems) - 5} more"] if len(problems) > 5 else problems
         raise DirectoryError(f"{directory / WEIGHTS} does not fit {CARD} and the subwords beside it", *few)
-    fresh = build(card.recipe.model, len(subwords.source), None if subwords.joint else len(subwords.target))
-    load_weights(fresh, weights)
-    return fresh.to(device).eval()
+    return weights
 
 
 def named_weights(model: torch.nn.Module) -> dict[str, Tensor]:

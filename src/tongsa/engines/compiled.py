@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tongsa.config import TransformerSection
-from tongsa.directory import WEIGHTS, Card, read_tensors
+from tongsa.directory import WEIGHTS, Card, read_weights
 from tongsa.errors import DirectoryError, UsageError, WriteError
 from tongsa.export.ctranslate2 import POSITIONS, write_ctranslate2
 from tongsa.files import replacing
@@ -72,7 +72,7 @@ class _MadeByAnotherError(Exception):
 
 
 def _compile(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
-    weights = read_tensors(directory / WEIGHTS)
+    weights = read_weights(directory, config, subwords)
     with suppress(_MadeByAnotherError), replacing(folder) as temporary:
         write_ctranslate2(temporary, weights, config, subwords, precision)
         (temporary / ABOUT).write_text(json.dumps({"made_from": WEIGHTS, "precision": precision, "key": folder.name}))
@@ -84,7 +84,7 @@ def _aside(directory: Path, config: TransformerSection, subwords: Subwords, prec
     """For a directory that may only be read: a folder that lives as long as this process."""
     folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    write_ctranslate2(folder, read_tensors(directory / WEIGHTS), config, subwords, precision)
+    write_ctranslate2(folder, read_weights(directory, config, subwords), config, subwords, precision)
     return folder
 
 

@@ -42,8 +42,7 @@ SECTIONS = {
 def test_a_recipe_is_the_same_after_toml_and_never_breaks_in_another_way(values: dict[str, dict[str, Any]]) -> None:
     try:
         recipe = Recipe.from_values(values, "test")
-    except RecipeError as error:
-        assert error.explanation
+    except RecipeError:
         return
     assert Recipe.from_values(tomllib.loads(recipe.to_toml()), "test") == recipe
     assert Recipe.from_values(recipe.to_values(), "test") == recipe

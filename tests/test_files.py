@@ -21,6 +21,12 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+def _half_a_file(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("half of the n")
+    raise ValueError("in the middle")
+
+
 def test_text_and_bytes_are_written_and_replaced(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "file"
     write_atomically(path, "통사\n")
@@ -34,8 +40,7 @@ def test_an_error_while_writing_leaves_the_old_content_and_no_litter(tmp_path: P
     path = tmp_path / "file"
     write_atomically(path, "old")
     with pytest.raises(ValueError, match="in the middle"), replacing(path) as temporary:
-        temporary.write_text("half of the n")
-        raise ValueError("in the middle")
+        _half_a_file(temporary)
     assert path.read_text() == "old"
     assert names(tmp_path) == ["file"]
 
@@ -47,10 +52,8 @@ def test_a_directory_is_replaced_as_a_whole(tmp_path: Path) -> None:
             temporary.mkdir()
             (temporary / content).write_text(content)
         assert names(folder) == [content]
-    with pytest.raises(KeyError), replacing(folder) as temporary:
-        temporary.mkdir()
-        (temporary / "three").write_text("three")
-        raise KeyError
+    with pytest.raises(ValueError, match="in the middle"), replacing(folder) as temporary:
+        _half_a_file(temporary / "three")
     assert names(folder) == ["two"]
     assert names(tmp_path) == ["data"]
 

@@ -16,7 +16,7 @@ import math
 import tomllib
 import types
 import typing
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -353,10 +353,8 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
     return value
 
 
-@functools.cache
-def _types(section: Hashable) -> dict[str, Any]:
-    """The types of a section's keys, looked up once."""
-    return typing.get_type_hints(section)
+_types = functools.cache(typing.get_type_hints)
+"""The types of a section's keys, looked up once."""
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

@@ -19,7 +19,7 @@ READING = Reading(source="en", target="de")
 
 def test_plain_and_compressed_sides_may_be_mixed(tmp_path: Path) -> None:
     (tmp_path / "train.en").write_text("one\ntwo\n")
-    (tmp_path / "train.de.gz").write_bytes(gzip.compress("eins\nzwei\n".encode()))
+    (tmp_path / "train.de.gz").write_bytes(gzip.compress(b"eins\nzwei\n"))
     assert [pair[:2] for pair in read_aligned(tmp_path / "train", READING)] == [("one", "eins"), ("two", "zwei")]
 
 

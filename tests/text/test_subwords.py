@@ -22,7 +22,7 @@ from tongsa.text.subwords import (
     learn,
 )
 
-SYLLABLES = "ba be bi bo du ka ke ki lo ma me mi na no pa ra re sa se ti 통 사 는 말 을 옮 긴 다".split()
+SYLLABLES = [a + b for a in "bdklmnprst" for b in "aeiou"] + list("통사는말을옮긴다")
 
 
 def text(lines: int, seed: int = 1) -> list[str]:

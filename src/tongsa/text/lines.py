@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -37,7 +38,8 @@ def _decoded(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
     number = 0
     try:  # UTF-16 and UTF-32: where a line ends is known only once it is decoded
         with io.TextIOWrapper(file, encoding, newline="\n") as text:
-            for number, line in enumerate(text, 1):
+            for line in text:
+                number += 1
                 yield line
     except UnicodeError as error:
         raise CorpusError(f"{path}, after line {number:,}: not {encoding} ({error})", ANOTHER_ENCODING) from error
@@ -57,14 +59,18 @@ def _no_encoding(name: str) -> CorpusError:
     return CorpusError(f"{name} is no encoding that Python knows", "For example: utf-8, cp949, cp1252")
 
 
+_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+
+
 def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
+        byte = f"0x{raw[error.start]:02x}"
         raise CorpusError(
-            f"{path}, line {number:,}, byte {error.start + 1}: not {encoding} (0x{raw[error.start]:02x}: {error.reason})",
+            f"{path}, line {number:,}, byte {error.start + 1}: not {encoding} ({byte}: {error.reason})",
             f"The line begins: {raw[: error.start].decode(encoding, 'replace')[:60]!r}",
-            "It begins like UTF-16:  --encoding utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else ANOTHER_ENCODING,
+            "It begins like UTF-16:  --encoding utf-16" if raw.startswith(_UTF_16) else ANOTHER_ENCODING,
         ) from error
     except LookupError as error:
         raise _no_encoding(encoding) from error

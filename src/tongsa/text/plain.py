@@ -29,7 +29,8 @@ def _file(prefix: Path, language: str) -> Path | None:
 
 def read_aligned(prefix: Path, reading: Reading) -> Iterator[Pair]:
     source, target = aligned_files(prefix, reading)
-    assert source and target, "the reader is chosen only where both are there"
+    assert source is not None, "the reader is chosen only where both are there"
+    assert target is not None
     lines = zip_longest(read_lines(source, reading.encoding), read_lines(target, reading.encoding))
     for number, (left, right) in enumerate(lines, 1):
         if left is None or right is None:

@@ -13,7 +13,7 @@ import tongsa
 ROOT = Path(tongsa.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-FOUNDATION = {"errors", "config", "files", "progress"}
+FOUNDATION = {"errors", "config", "files", "machine", "progress"}
 
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),

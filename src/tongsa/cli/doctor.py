@@ -9,6 +9,8 @@ import platform
 import shutil
 import sys
 
+from tongsa.machine import usable_cores
+
 PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "typer", "rich"]
 EXTRAS = {"tensorboard": "tensorboard"}
 
@@ -24,7 +26,7 @@ def doctor() -> None:
     rows += [(name, _version(name)) for name in PACKAGES]
     rows += [(name, _version(name, f"not installed:  pip install 'tongsa[{extra}]'")) for name, extra in EXTRAS.items()]
     rows += [
-        ("cores", str(_cores())),
+        ("cores", str(usable_cores())),
         ("memory", _memory()),
         ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free"),
     ]
@@ -38,10 +40,6 @@ def _version(package: str, otherwise: str = "not installed:  pip install tongsa"
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return otherwise
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tongsa import __version__
-from tongsa.cli import demo, distill, doctor, evaluate, score, train, translate
+from tongsa.cli import corpus, demo, distill, doctor, evaluate, export, import_, score, train, translate
 from tongsa.errors import TongsaError
 
 app = typer.Typer(
@@ -27,12 +27,15 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "translate": translate.translate,
     "evaluate": evaluate.evaluate,
     "score": score.score,
+    "export": export.export,
+    "import": import_.import_,
     "distill": distill.distill,
     "demo": demo.demo,
     "doctor": doctor.doctor,
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+app.add_typer(corpus.app)
 
 
 def _version(asked: bool) -> None:
@@ -63,3 +66,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # a full disk below standard output or the log
+        print(f"error: {error.filename or 'the output'} cannot be written: {error.strerror or error}", file=sys.stderr)
+        sys.stdout = None  # type: ignore[assignment]  # what it still holds could not be written either
+        sys.exit(2)

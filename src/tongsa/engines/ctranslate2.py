@@ -9,7 +9,6 @@ sentence, the probability of the end where the limit cuts one off, sentences lon
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +22,7 @@ from tongsa.directory import Card
 from tongsa.engines.compiled import compiled, transformer
 from tongsa.engines.native import NativeEngine, similar_lengths
 from tongsa.export.ctranslate2 import longest
+from tongsa.machine import usable_cores
 from tongsa.text.subwords import END, Subwords
 
 NO_PENALTY = 1e-9
@@ -240,7 +240,3 @@ def _sampling(sampling: Sampling, draws: int) -> dict[str, Any]:
         "sampling_topp": sampling.top_p,
         "sampling_temperature": sampling.temperature,
     }
-
-
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,10 +12,11 @@ from types import FrameType
 
 import torch
 
-from tongsa.config import Recipe
+from tongsa.config import Recipe, parse_settings
 from tongsa.directory import WEIGHTS
 from tongsa.errors import DirectoryError, UsageError
 from tongsa.files import write_atomically
+from tongsa.machine import usable_cores
 from tongsa.presets import choose_recipe, load_recipe
 from tongsa.progress import Show, Silent
 from tongsa.text.pairs import Reading, open_corpus
@@ -118,8 +119,10 @@ def _begin(
     """Read the corpora, choose what the recipe leaves open, and prepare the ids."""
     if start.init:
         recipe = fine_tuning_recipe(start.init, start.settings, source, target)
+    elif start.recipe == "auto":
+        recipe = Recipe.from_values({"corpus": parse_settings(start.settings).get("corpus", {})}, "--set")
     else:
-        recipe = load_recipe("base" if start.recipe == "auto" else start.recipe, start.settings)
+        recipe = load_recipe(start.recipe, start.settings)
     reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
     training: Pairs = open_corpus(corpus, reading)
     validation = open_corpus(valid, reading) if valid else None
@@ -275,7 +278,3 @@ def _refuse_to_overwrite(directory: Path) -> None:
 
 def _names(names: Names) -> list[str]:
     return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
-
-
-def usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,81 @@
+"""The commands and programs that README and docs show are run as they stand, with less time to train."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tongsa.text.grammar import write_pairs
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["README.md", "README.ko.md", "docs/guide.md"]
+BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
+TOO_LONG_HERE = ("make demo", "make test", "make lint", "make bench", "pip install", "torchrun")
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def commands(page: str) -> list[str]:
+    """The lines of the blocks that show a shell; comments at their ends go."""
+    shown = "\n".join(text for language, text in blocks(page) if language == "")
+    return [line.split("   #")[0].strip() for line in shown.splitlines() if line.strip()]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Path:
+    """A folder with the files that the pages speak of; any two languages will do."""
+    folder = tmp_path
+    for part, count, seed in (("data/train", 300, 1), ("data/valid", 40, 2), ("data/test", 30, 3), ("new/train", 60, 4)):
+        pairs = list(write_pairs(count, seed=seed))
+        (folder / part).parent.mkdir(exist_ok=True)
+        for language, side in (("ko", 0), ("en", 1), ("de", 0)):
+            text = "".join(pair[side] + "\n" for pair in pairs)
+            (folder / f"{part}.{language}").write_text(text, encoding="utf-8")
+    (folder / "news.en").write_text("A man.\n\nTwo dogs.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_shown_runs(page: str, desk: Path) -> None:
+    for line in commands(page):
+        if line.startswith(TOO_LONG_HERE):
+            continue
+        assert line.startswith("tongsa "), f"{page} shows a command that this test does not know: {line}"
+        quick = re.sub(r"--minutes \S+", "--minutes 0.02", line)
+        quick = quick.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
+        if re.match(r"tongsa (train|distill)", line):
+            quick += " --set training.updates=2 --set training.validation_pairs=8"
+        done = subprocess.run(quick, shell=True, cwd=desk, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, f"{quick}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_every_program_shown_runs(page: str, desk: Path) -> None:
+    for language, text in blocks(page):
+        if language == "python":
+            quick = text.replace("minutes=30", 'minutes=0.02, settings={"training.updates": "2"}')
+            done = subprocess.run([sys.executable, "-c", quick], cwd=desk, capture_output=True, text=True, timeout=300)
+            assert done.returncode == 0, f"{quick}\n{done.stderr}"
+
+
+def test_make_has_the_targets_that_the_pages_name() -> None:
+    targets = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {word for page in PAGES for word in re.findall(r"make (demo|test|lint|bench)\b", (ROOT / page).read_text())}
+    assert named <= targets
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*PAGES, "CONTRIBUTING.md", "docs/recipes.md", "docs/log.md"]:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            if not target.startswith("http"):
+                assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"

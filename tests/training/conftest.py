@@ -22,7 +22,7 @@ PAIRS = 300
 
 SETTINGS = {
     "subwords.size": "900",
-    "subwords.sampling": "0.0",
+    "subwords.sampling": "0.1",
     "model.encoder_layers": "1",
     "model.decoder_layers": "1",
     "model.d_model": "16",
@@ -169,4 +169,3 @@ def uninterrupted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
         return known[processes]
 
     return whole
-

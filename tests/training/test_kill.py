@@ -164,4 +164,8 @@ def test_two_processes_give_the_losses_and_weights_of_one(uninterrupted: Whole) 
         read_tensors(checkpoints(uninterrupted(n) / "checkpoints")[-1].folder / "weights.safetensors") for n in (1, 2)
     )
     for name, weight in first.items():
-        torch.testing.assert_close(weight, second[name], atol=2e-4, rtol=0)
+        # A bias of the keys adds the same to all scores of a query: its gradient is nothing but rounding.
+        if not name.endswith("w_k.bias"):
+            torch.testing.assert_close(
+                weight, second[name], atol=2e-4, rtol=0, msg=lambda text, name=name: f"{name}: {text}"
+            )

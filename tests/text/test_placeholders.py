@@ -27,6 +27,7 @@ def found(text: str) -> list[str]:
         ("%{count} #{x} {{ name }}", ["%{count}", "#{x}", "{{ name }}"]),
         ("{n, plural, one {# file} other {# files}}!", ["{n, plural, one {# file} other {# files}}"]),
         ("${x} $HOME $NAME$ $(VAR)", ["${x}", "$HOME", "$NAME$", "$(VAR)"]),
+        ("$attach를", ["$attach"]),
         ('<b>x</b><br/><g id="1">y</g>', ["<b>", "</b>", "<br/>", '<g id="1">', "</g>"]),
         ('<a href="https://a.example/b">x</a>', ['<a href="https://a.example/b">', "</a>"]),
         ("&amp; &#39; &nbsp;", ["&amp;", "&#39;", "&nbsp;"]),

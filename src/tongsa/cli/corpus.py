@@ -1,0 +1,248 @@
+"""`tongsa corpus`: report, clean, split, convert, sample, dedupe"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tongsa.cli.options import Corpora, Encoding
+from tongsa.errors import UsageError
+
+if TYPE_CHECKING:
+    from tongsa.progress import Show
+    from tongsa.text.pairs import Corpus, Pair
+
+app = typer.Typer(
+    name="corpus",
+    help="Look at parallel text, mend it, split it and convert it.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Source = Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")]
+Target = Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")]
+Salvage = Annotated[
+    bool, typer.Option("--salvage", help="Of damaged files take what can be read, and count it, instead of an error.")
+]
+Workers = Annotated[int | None, typer.Option("--workers", help="Processes (as many as cores by default).")]
+Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        help="The file to write: .tsv .csv .jsonl .parquet .tmx .xliff .po .mo (text also .gz, .xz),"
+        " or a prefix for two aligned files.",
+    ),
+]
+
+
+@app.command("report")
+def report(
+    corpus: Corpora,
+    source: Source = "",
+    target: Target = "",
+    html: Annotated[Path | None, typer.Option("--html", help="Write the report as a page, too.")] = None,
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+    workers: Workers = None,
+    seed: Seed = 1,
+) -> None:
+    """Tell sizes, lengths, languages and faults, with examples and their places.
+
+    Example:  tongsa corpus report data/train --from en --to de --html report.html
+    """
+    from tongsa.corpus.page import as_page
+    from tongsa.corpus.report import as_text, make_report
+    from tongsa.files import write_atomically
+    from tongsa.progress import for_this_stream
+
+    made = make_report(
+        _open(corpus, source, target, encoding, salvage), workers=workers, seed=seed, show=for_this_stream()
+    )
+    for line in as_text(made):
+        print(line)
+    if html:
+        write_atomically(html, as_page(made))
+
+
+@app.command("clean")
+def clean(
+    corpus: Corpora,
+    out: Out,
+    source: Source = "",
+    target: Target = "",
+    removed: Annotated[
+        Path | None, typer.Option("--removed", help="File of what was removed and why (OUT.removed.jsonl).")
+    ] = None,
+    only: Annotated[str, typer.Option("--only", help="Remove these faults and no others, with commas.")] = "",
+    also: Annotated[str, typer.Option("--also", help="Remove these faults, too: numbers.")] = "",
+    keep: Annotated[str, typer.Option("--keep", help="Do not remove these faults, with commas.")] = "",
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+    workers: Workers = None,
+    seed: Seed = 1,
+) -> None:
+    """Write the pairs without faults, and a file of those that were removed and why.
+
+    Faults: empty, mojibake, copy, swapped, language, script, shifted, unrelated, cut, length, placeholders, long,
+    duplicate, and, if asked for, numbers.
+
+    Example:  tongsa corpus clean data/train --from en --to de --out data/clean
+    """
+    from tongsa.corpus.clean import chosen_faults, clean_corpus
+    from tongsa.progress import for_this_stream
+
+    faults = chosen_faults(
+        *([name.strip() for name in names.split(",") if name.strip()] for names in (only, keep, also))
+    )
+    show = for_this_stream()
+    opened = _open(corpus, source, target, encoding, salvage)
+    removed = removed or out.with_name(f"{out.name}.removed.jsonl")
+    tally, changed = clean_corpus(opened, out, removed, faults, workers=workers, seed=seed, show=show)
+    _tell(opened, changed, show)
+    for line in tally.lines():
+        show.say(line)
+    show.say(f"kept {tally.kept:,} of {tally.seen:,} pairs in {out}; the others are in {removed}")
+
+
+@app.command("convert")
+def convert(
+    corpus: Corpora,
+    out: Out,
+    source: Source = "",
+    target: Target = "",
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+) -> None:
+    """Read any format, write any format.
+
+    Example:  tongsa corpus convert memory.tmx --from en --to de --out data/train
+    """
+    from tongsa.progress import for_this_stream
+    from tongsa.text.writers import write_corpus
+
+    show = for_this_stream()
+    opened = _open(corpus, source, target, encoding, salvage)
+    changed = write_corpus(opened, out, opened.reading)
+    written = changed.pop("written", 0)
+    _tell(opened, changed, show)
+    show.say(f"wrote {written:,} pairs to {out}")
+
+
+@app.command("split")
+def split(
+    corpus: Corpora,
+    out: Annotated[Path, typer.Option("--out", help="The directory of the parts.")],
+    source: Source = "",
+    target: Target = "",
+    valid: Annotated[int, typer.Option("--valid", help="Pairs to validate on.")] = 2000,
+    test: Annotated[int, typer.Option("--test", help="Pairs to test on.")] = 2000,
+    suffix: Annotated[
+        str, typer.Option("--as", help="Format of the parts, for example .tsv; otherwise aligned files.")
+    ] = "",
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+    seed: Seed = 1,
+) -> None:
+    """Draw a part to validate on and a part to test on; no sentence stands in two parts.
+
+    Example:  tongsa corpus split data/all --from en --to de --valid 2000 --test 2000 --out data
+    """
+    from tongsa.corpus.parts import split as split_corpus
+    from tongsa.progress import for_this_stream
+
+    show = for_this_stream()
+    opened = _open(corpus, source, target, encoding, salvage)
+    sizes = {name: size for name, size in {"valid": valid, "test": test}.items() if size}
+    ending = f".{suffix.lstrip('.')}" if suffix else ""
+    counts = split_corpus(opened, sizes, "train", lambda name: out / f"{name}{ending}", seed)
+    _tell(opened, Counter(), show)
+    for name in ("train", *sizes):
+        show.say(f"{name}: {counts[name]:,} pairs")
+
+
+@app.command("sample")
+def sample(
+    corpus: Corpora,
+    out: Out,
+    source: Source = "",
+    target: Target = "",
+    count: Annotated[int, typer.Option("--count", help="Pairs to draw.")] = 1000,
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+    seed: Seed = 1,
+) -> None:
+    """Draw pairs at random, each with the same chance, in the order of the corpus.
+
+    Example:  tongsa corpus sample data/train --from en --to de --count 500 --out sample.tsv
+    """
+    from tongsa.corpus.parts import sample as draw
+    from tongsa.progress import for_this_stream
+    from tongsa.text.writers import write_corpus
+
+    show = for_this_stream()
+    opened = _open(corpus, source, target, encoding, salvage)
+    changed = write_corpus(draw(opened, count, seed), out, opened.reading)
+    written = changed.pop("written", 0)
+    _tell(opened, changed, show)
+    show.say(f"wrote {written:,} pairs to {out}")
+
+
+@app.command("dedupe")
+def dedupe(
+    corpus: Corpora,
+    out: Out,
+    source: Source = "",
+    target: Target = "",
+    by: Annotated[str, typer.Option("--by", help="What must not be there twice: pair, source or target.")] = "pair",
+    encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
+) -> None:
+    """Keep the first of pairs that are the same.
+
+    Example:  tongsa corpus dedupe data/train --from en --to de --by source --out data/once
+    """
+    from tongsa.corpus.parts import deduplicated
+    from tongsa.progress import for_this_stream
+    from tongsa.text.tally import Tally
+    from tongsa.text.writers import write_corpus
+
+    show = for_this_stream()
+    opened = _open(corpus, source, target, encoding, salvage)
+    tally = Tally()
+
+    def fresh() -> Iterator[Pair]:
+        for pair, before in deduplicated(opened, by):
+            tally.seen += 1
+            if before:
+                tally.drop(f"pairs whose {by} was there before", pair.where)
+            else:
+                yield pair
+
+    changed = write_corpus(fresh(), out, opened.reading)
+    changed.pop("written", 0)
+    _tell(opened, changed, show)
+    for line in tally.lines():
+        show.say(line)
+    show.say(f"kept {tally.kept:,} of {tally.seen:,} pairs in {out}")
+
+
+def _open(names: list[str], source: str, target: str, encoding: str, salvage: bool) -> Corpus:
+    from tongsa.text.pairs import Reading, open_corpus
+
+    if not source or not target:
+        raise UsageError("the languages are missing", "Name them:  --from en --to de")
+    return open_corpus(names, Reading(source=source, target=target, encoding=encoding, salvage=salvage))
+
+
+def _tell(corpus: Corpus, changed: Counter[str], show: Show) -> None:
+    """What the readers left out, and what the writer had to change."""
+    for line in corpus.left_out.lines():
+        show.say(line)
+    for what, count in changed.items():
+        show.say(f"{count:,} {what}")

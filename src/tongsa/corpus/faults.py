@@ -1,0 +1,174 @@
+"""What can be wrong with a pair, and finding it.
+
+FAULTS is the list: their names are what `tongsa corpus clean --only` and `--keep` take. A pair may have several.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tongsa.corpus.judge import CUT_FEATURES, Judge, Side, side
+from tongsa.corpus.mojibake import is_damaged
+from tongsa.corpus.scripts import script
+from tongsa.corpus.shifts import offsets
+from tongsa.text import placeholders
+from tongsa.text.languages import matches
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Pair
+
+FAULTS = {
+    "empty": "a side has no text",
+    "mojibake": "characters were decoded with the wrong encoding",
+    "copy": "the target is the source, untranslated",
+    "swapped": "source and target are the wrong way round",
+    "language": "a side is in another language",
+    "script": "a side is in another script than its side of the corpus",
+    "shifted": "the target belongs to a line above or below",
+    "unrelated": "the two sides have nothing to do with each other",
+    "cut": "one side breaks off",
+    "length": "one side is far too long for the other",
+    "placeholders": "placeholders or tags differ",
+    "numbers": "numbers differ",
+    "long": "a side has more than 3,000 characters",
+    "duplicate": "the same pair was there before",
+}
+REMOVED = [name for name in FAULTS if name != "numbers"]
+"""What `clean` removes unless told otherwise. Numbers are often written out in one language: look before you remove."""
+
+LONGEST = 3000
+CUT = 5.3
+"""log odds that it takes to believe a fault that one pair in two hundred has."""
+UNRELATED = -6.0
+STRETCH = 7.0
+LEAN = 0.8
+"""Mean log odds of a text's words to be of the other language."""
+
+
+class Texts(NamedTuple):
+    """A pair, tidied; damage is looked for before that, since tidying takes away control characters."""
+
+    source: str
+    target: str
+    damaged: bool
+
+
+def texts(pair: Pair) -> Texts:
+    return Texts(tidy(pair.source), tidy(pair.target), is_damaged(pair.source) or is_damaged(pair.target))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the corpus should hold."""
+
+    source: str
+    target: str
+    scripts: tuple[str, str]
+    """The usual script of each side, empty where there is none."""
+
+
+def find_faults(block: Sequence[Texts], judge: Judge, expected: Expected) -> list[list[str]]:
+    """The faults of each pair of a block of consecutive pairs, but for duplicates."""
+    sides = [(side(each.source), side(each.target)) for each in block]
+    found = [_plain_faults(*both, judge, expected) for both in sides]
+    for each, faults in zip(block, found, strict=True):
+        if each.damaged:
+            faults.insert(0, "mojibake")
+    judged = [not {"empty", "mojibake", "copy", "swapped", "language", "script"} & set(faults) for faults in found]
+    features = [judge.measure(source, target) for source, target in sides]
+    straight = judge.aligned.log_odds(np.array([aligned for aligned, _ in features]))
+    marks = np.array([cut for _, cut in features])
+    cut = np.maximum(judge.cut[0].log_odds(marks[:, CUT_FEATURES:]), judge.cut[1].log_odds(marks[:, :CUT_FEATURES]))
+    straight = np.where(judged, straight, 0.0)  # no evidence for or against a shift
+
+    def odds(line: int, offset: int) -> float:
+        if not (judged[line] and judged[line + offset]):
+            return 0.0
+        aligned, _ = judge.measure(sides[line][0], sides[line + offset][1])
+        return float(judge.aligned.log_odds(np.array([aligned]))[0])
+
+    for line, offset in enumerate(offsets(straight, odds)):
+        if not judged[line]:
+            continue
+        if offset:
+            found[line].append("shifted")
+        elif cut[line] > CUT:
+            found[line].append("cut")
+        elif straight[line] < UNRELATED:
+            found[line].append("unrelated")
+        elif abs(judge.stretch(*sides[line])) > STRETCH:
+            found[line].append("length")
+    return found
+
+
+def _plain_faults(source: Side, target: Side, judge: Judge, expected: Expected) -> list[str]:
+    if not source.text.strip() or not target.text.strip():
+        return ["empty"]
+    found = []
+    if max(source.length, target.length) > LONGEST:
+        found.append("long")
+    found += _language_faults(source, target, judge, expected)
+    if placeholders.counts(source.text) != placeholders.counts(target.text):
+        found.append("placeholders")
+    if numbers_differ(source.numbers, target.numbers):
+        found.append("numbers")
+    return found
+
+
+def numbers_differ(source: list[str], target: list[str]) -> bool:
+    """Whether a number of two digits or more has no partner; small ones are often written out."""
+    if source == target:
+        return False
+    left, right = Counter(source), Counter(target)
+    return any(len(number) > 1 for number in ((left - right) + (right - left)))
+
+
+def _language_faults(source: Side, target: Side, judge: Judge, expected: Expected) -> list[str]:
+    leans = judge.languages.lean(source.words), judge.languages.lean(target.words)
+    if is_copy(source, target, leans):
+        return ["copy"]
+    if leans[0] < -LEAN / 3 and leans[1] > LEAN / 3 and leans[1] - leans[0] > 2 * LEAN:
+        return ["swapped"]
+    if (leans[1] > LEAN and len(target.words) > 2) or (leans[0] < -LEAN and len(source.words) > 2):
+        return ["language"]
+    for each, usual, language in zip(
+        (source, target), expected.scripts, (expected.source, expected.target), strict=True
+    ):
+        if usual and script(each.text) not in (usual, "none"):
+            return ["script"]
+        if len(each.words) > 4 and judge.languages.known(each.words) < 0.4 and is_foreign(each.text, language):
+            return ["language"]
+    return []
+
+
+def is_copy(source: Side, target: Side, leans: tuple[float, float]) -> bool:
+    """Names and numbers are the same in both languages; sentences are not."""
+    if not source.words or source.words != target.words:
+        shared = (Counter(source.words) & Counter(target.words)).total()
+        longer = max(len(source.words), len(target.words))
+        return longer > 4 and shared >= 0.8 * longer and min(map(abs, leans)) > LEAN
+    words = [word for word in source.words if word.isalpha()]
+    return len(words) > 4 or (bool(words) and abs(leans[0]) > LEAN)
+
+
+@lru_cache(maxsize=1)
+def identifier() -> object:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def detect(text: str) -> tuple[str, float]:
+    """The language of a text and how sure that is."""
+    language, sureness = identifier().classify(text)  # type: ignore[attr-defined]
+    return str(language), float(sureness)
+
+
+def is_foreign(text: str, language: str) -> bool:
+    found, sureness = detect(text)
+    return sureness > 0.95 and not matches(found, language)

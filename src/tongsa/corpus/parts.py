@@ -1,0 +1,118 @@
+"""Splitting, sampling and removing duplicates."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from tongsa.corpus.seen import Seen, hashes
+from tongsa.errors import CorpusError, UsageError
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Corpus, Pair
+from tongsa.text.writers import writing
+
+BLOCK = 2000
+KEYS: dict[str, Callable[[Pair], str]] = {
+    "pair": lambda pair: f"{tidy(pair.source)}\t{tidy(pair.target)}",
+    "source": lambda pair: tidy(pair.source),
+    "target": lambda pair: tidy(pair.target),
+}
+
+
+def deduplicated(pairs: Iterable[Pair], by: str = "pair") -> Iterator[tuple[Pair, bool]]:
+    """Each pair, and whether its text (or that of one side) was there before."""
+    if by not in KEYS:
+        raise UsageError(f"--by {by} is not known", f"One of: {', '.join(KEYS)}")
+    seen = Seen()
+    rest = iter(pairs)
+    while block := list(islice(rest, BLOCK)):
+        before = seen.add(hashes([KEYS[by](pair) for pair in block]))
+        yield from zip(block, before.tolist(), strict=True)
+
+
+def sample(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
+    """At most `count` pairs, each with the same chance, in the order of the corpus."""
+    draw = random.Random(seed)
+    kept: list[tuple[int, Pair]] = []
+    for number, pair in enumerate(pairs):
+        if number < count:
+            kept.append((number, pair))
+        elif (place := draw.randrange(number + 1)) < count:
+            kept[place] = (number, pair)
+    return [pair for _, pair in sorted(kept, key=lambda each: each[0])]
+
+
+def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str], Path], seed: int) -> Counter[str]:
+    """Write parts of the given sizes, and what is left over as `rest`; returns how many pairs each has.
+
+    No sentence stands in two parts: pairs that share a source or a target (but for case and blanks) stay together.
+    """
+    groups = _groups(corpus)
+    part_of = _assigned(groups, list(sizes.values()), seed)
+    names = [*sizes, rest]
+    counts: Counter[str] = Counter()
+    changed: Counter[str] = Counter()
+    with ExitStack() as stack:
+        writes = [stack.enter_context(writing(out(name), corpus.reading, changed)) for name in names]
+        for pair, group in zip(corpus, groups, strict=True):
+            part = part_of[group]
+            writes[part](pair)
+            counts[names[part]] += 1
+    return counts
+
+
+def _groups(corpus: Corpus) -> np.ndarray:
+    """A number for each pair; pairs that share a sentence, directly or by way of others, have the same one."""
+    sides: list[list[np.ndarray]] = [[], []]
+    rest = iter(corpus)
+    while block := list(islice(rest, BLOCK)):
+        for number in (0, 1):
+            sides[number].append(hashes([tidy(str(pair[number])).casefold() for pair in block]))
+    if not sides[0]:
+        raise CorpusError(f"{corpus.name} has no pairs", *corpus.left_out.lines())
+    ids = []
+    base = 0
+    for side in sides:
+        values, numbered = np.unique(np.concatenate(side), return_inverse=True)
+        ids.append(numbered + base)
+        base += len(values)
+    parent = np.arange(base)
+    for source, target in zip(ids[0].tolist(), ids[1].tolist(), strict=True):
+        first, second = _root(parent, source), _root(parent, target)
+        if first != second:
+            parent[max(first, second)] = min(first, second)
+    roots = np.array([_root(parent, source) for source in ids[0].tolist()])
+    return np.unique(roots, return_inverse=True)[1]
+
+
+def _root(parent: np.ndarray, node: int) -> int:
+    while (above := int(parent[node])) != node:
+        parent[node] = parent[above]  # halve the way for the next one
+        node = above
+    return node
+
+
+def _assigned(groups: np.ndarray, sizes: list[int], seed: int) -> list[int]:
+    """The part of each group: groups in a random order fill each part up to its size; the others are the rest."""
+    weights = np.bincount(groups)
+    if sum(sizes) >= len(groups):
+        raise UsageError(
+            f"the parts ask for {sum(sizes):,} pairs, and the corpus has {len(groups):,}", "Ask for fewer."
+        )
+    order = np.random.default_rng(seed).permutation(len(weights))
+    left = list(sizes)
+    part_of = [len(sizes)] * len(weights)
+    for group in order.tolist():
+        weight = int(weights[group])
+        for part, room in enumerate(left):
+            if weight <= room and weight <= max(1, sizes[part] // 20):  # no group may be much of a part
+                part_of[group] = part
+                left[part] -= weight
+                break
+    return part_of

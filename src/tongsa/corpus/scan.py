@@ -1,0 +1,171 @@
+"""Going through a corpus with all cores: once to draw a sample and learn from it, once to look at every pair.
+
+Blocks of consecutive pairs go to the workers with a few pairs around them, since a shift shows only beside its
+neighbours. Only a few blocks are under way at a time: memory does not grow with the corpus.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import chain, islice
+
+import numpy as np
+
+from tongsa.corpus.faults import Expected, detect, find_faults, texts
+from tongsa.corpus.judge import Judge, learn_judge
+from tongsa.corpus.scripts import script
+from tongsa.corpus.seen import Seen, hashes
+from tongsa.errors import CorpusError
+from tongsa.progress import Show
+from tongsa.text.lines import tidy
+from tongsa.text.pairs import Corpus, Pair
+
+BLOCK = 1000
+AROUND = 8
+"""Pairs before and after a block that its worker sees, too."""
+RUN = 25
+"""The sample is drawn in runs of so many consecutive pairs."""
+SAMPLE = 24_000
+DETECTED = 1000
+"""Lines of each side whose language is detected."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What the first pass brings."""
+
+    pairs: int
+    judge: Judge
+    expected: Expected
+    languages: tuple[Counter[str], Counter[str]]
+    """Languages detected on either side, in a sample."""
+
+
+@dataclass
+class Scanned:
+    """A block with what was found."""
+
+    pairs: list[Pair]
+    faults: list[list[str]]
+    words: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    scripts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    hashes: tuple[np.ndarray, ...] = ()
+    """Of pairs, sources and targets."""
+
+
+def take_sample(corpus: Corpus, show: Show, seed: int = 1) -> Sample:
+    draw = random.Random(seed)
+    runs: list[tuple[int, list[tuple[str, str]]]] = []
+    pairs = 0
+    with show.bar("reading", None, "pairs") as bar:
+        for number, run in enumerate(_blocks(corpus, RUN)):
+            pairs += len(run)
+            bar.advance(len(run))
+            place = number if number < SAMPLE // RUN else draw.randrange(number + 1)
+            if place < SAMPLE // RUN:
+                runs[place : place + 1] = [(number, [(tidy(pair.source), tidy(pair.target)) for pair in run])]
+    if not pairs:
+        raise CorpusError(f"{corpus.name} has no pairs", *corpus.left_out.lines())
+    runs.sort()
+    drawn = [both for _, run in runs for both in run]
+    show.say(f"learning what a pair looks like from {len(drawn):,} of {pairs:,} pairs")
+    some = draw.sample(drawn, min(DETECTED, len(drawn)))
+    languages = (Counter(detect(text[0])[0] for text in some), Counter(detect(text[1])[0] for text in some))
+    scripts = tuple(_usual(Counter(script(text[number]) for text in some)) for number in (0, 1))
+    expected = Expected(corpus.reading.source, corpus.reading.target, (scripts[0], scripts[1]))
+    return Sample(pairs, learn_judge(drawn, seed), expected, languages)
+
+
+def _usual(scripts: Counter[str]) -> str:
+    """The script of nine texts of ten, or none."""
+    scripts.pop("none", None)
+    name, count = scripts.most_common(1)[0] if scripts else ("", 0)
+    return name if count >= 0.9 * scripts.total() else ""
+
+
+def scan(corpus: Corpus, sample: Sample, *, workers: int | None = None, show: Show) -> Iterator[Scanned]:
+    """Every pair, in order, with its faults. Duplicates are found here, where all blocks come by."""
+    seen = Seen()
+    workers = workers or _cores()
+    with show.bar("looking", sample.pairs, "pairs") as bar:
+        for block in _looked_at(_with_neighbours(corpus), sample, 1 if sample.pairs < 4 * BLOCK else workers):
+            for place in np.flatnonzero(seen.add(block.hashes[0])).tolist():
+                block.faults[place].append("duplicate")
+            bar.advance(len(block.pairs))
+            yield block
+
+
+def _looked_at(
+    blocks: Iterable[tuple[list[Pair], list[Pair], list[Pair]]], sample: Sample, workers: int
+) -> Iterator[Scanned]:
+    if workers == 1:
+        for block in blocks:
+            yield look_at(*block, sample.judge, sample.expected)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _begin, (sample.judge, sample.expected)) as pool:
+        under_way: deque[Future[Scanned]] = deque()
+        for block in blocks:
+            under_way.append(pool.submit(_work, block))
+            if len(under_way) > 2 * workers:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+
+
+_mine: list[tuple[Judge, Expected]] = []
+
+
+def _begin(judge: Judge, expected: Expected) -> None:
+    os.environ["OMP_NUM_THREADS"] = "1"
+    _mine[:] = [(judge, expected)]
+
+
+def _work(block: tuple[list[Pair], list[Pair], list[Pair]]) -> Scanned:
+    return look_at(*block, *_mine[0])
+
+
+def look_at(before: list[Pair], pairs: list[Pair], after: list[Pair], judge: Judge, expected: Expected) -> Scanned:
+    block = [texts(pair) for pair in chain(before, pairs, after)]
+    mine = block[len(before) : len(before) + len(pairs)]
+    faults = find_faults(block, judge, expected)[len(before) : len(before) + len(pairs)]
+    sides = [text.source for text in mine], [text.target for text in mine]
+    return Scanned(
+        pairs,
+        faults,
+        words=([_words(text) for text in sides[0]], [_words(text) for text in sides[1]]),
+        scripts=(Counter(map(script, sides[0])), Counter(map(script, sides[1]))),
+        hashes=tuple(hashes(part) for part in ([f"{each.source}\t{each.target}" for each in mine], *sides)),
+    )
+
+
+def _words(text: str) -> int:
+    """Words between blanks; where there are next to none, every two characters count as one."""
+    words = len(text.split())
+    return words if len(text) < 20 * words else len(text) // 2
+
+
+def _with_neighbours(corpus: Iterable[Pair]) -> Iterator[tuple[list[Pair], list[Pair], list[Pair]]]:
+    blocks = _blocks(corpus, BLOCK)
+    before: list[Pair] = []
+    now = next(blocks, None)
+    while now:
+        after = next(blocks, [])
+        yield before, now, after[:AROUND]
+        before, now = now[-AROUND:], after
+
+
+def _blocks(pairs: Iterable[Pair], size: int) -> Iterator[list[Pair]]:
+    rest = iter(pairs)
+    while block := list(islice(rest, size)):
+        yield block
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,31 @@
+"""Which script a text is written in."""
+
+from __future__ import annotations
+
+import re
+
+SCRIPTS = {
+    "Latin": "A-Za-zÀ-ɏ",
+    "Hangul": "\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f",
+    "Han": "\u3400-\u9fff",
+    "Kana": "\u3040-\u30ff",
+    "Cyrillic": "\u0400-\u052f",
+    "Greek": "\u0370-\u03ff",
+    "Arabic": "\u0600-\u06ff",
+    "Hebrew": "\u0590-\u05ff",
+    "Devanagari": "\u0900-\u097f",
+    "Thai": "\u0e00-\u0e7f",
+}
+_ONLY_LATIN = re.compile(r"[\x00-\u024f\u2000-\u20cf]*")
+_COUNTERS = {name: re.compile(f"[{ranges}]") for name, ranges in SCRIPTS.items()}
+
+
+def script(text: str) -> str:
+    """The script of most letters; Japanese counts as Kana where any is there; `none` where there are no letters."""
+    if _ONLY_LATIN.fullmatch(text):
+        return "Latin" if _COUNTERS["Latin"].search(text) else "none"
+    counts = {name: len(pattern.findall(text)) for name, pattern in _COUNTERS.items()}
+    if counts["Kana"] and counts["Han"]:
+        counts["Kana"] += counts.pop("Han")
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else "none" if not any(map(str.isalpha, text)) else "other"

@@ -1,0 +1,40 @@
+"""Which texts were seen before, in eight bytes each.
+
+Hashes are kept in sorted arrays of growing sizes, of which two of about the same size are merged into one: adding and
+asking cost O(log n) each, and a hundred million pairs take 0.8 GB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+
+class Seen:
+    def __init__(self) -> None:
+        self._levels: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._levels))
+
+    def add(self, hashes: np.ndarray) -> np.ndarray:
+        """True for each that was there before, in an earlier block or further up in this one."""
+        fresh, first = np.unique(hashes, return_index=True)
+        before = np.ones(len(hashes), bool)
+        before[first] = False
+        for level in self._levels:
+            place = np.minimum(np.searchsorted(level, hashes), len(level) - 1)
+            before |= level[place] == hashes
+        fresh = np.unique(hashes[~before])
+        while self._levels and len(self._levels[-1]) <= 2 * len(fresh):
+            fresh = np.sort(np.concatenate([self._levels.pop(), fresh]))
+        if len(fresh):
+            self._levels.append(fresh)
+        return before
+
+
+def hashes(texts: Sequence[str]) -> np.ndarray:
+    """Eight bytes of each text."""
+    return np.frombuffer(b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts), np.uint64)

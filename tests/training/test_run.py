@@ -13,10 +13,10 @@ import torch
 
 from tongsa.directory import read_card
 from tongsa.errors import DirectoryError, TrainingError, UsageError
+from tongsa.runlog import read_log
 from tongsa.training.checkpoint import checkpoints, latest
 from tongsa.training.distributed import Team
 from tongsa.training.job import open_job
-from tongsa.runlog import read_log
 from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.translator import Translator
 
@@ -248,3 +248,11 @@ def test_averaging_publishes_whichever_is_better(finished: Path) -> None:
     (end,) = events(finished, "finish")
     assert end["weights"] in ("the last checkpoint", "the average of 2 checkpoints")
     assert len(checkpoints(finished / "checkpoints")) == 2
+
+
+def test_validation_copes_with_pairs_beyond_the_learned_positions(train_here: Train, tmp_path: Path) -> None:
+    """All held-out pairs are translated; the loss is that of the pairs that the model can read whole."""
+    changes = {"model.positions": "learned", "model.max_positions": "16", "corpus.max_tokens": "15"}
+    out = tmp_path / "learned"
+    assert train_here(out, {**changes, "training.updates": "2", "subwords.sampling": "0.0"}) is not None
+    assert all(event["log_loss"] > 0 for event in events(out, "validation"))

@@ -49,14 +49,19 @@ def _translate(model: Seq2Seq, data: Prepared, team: Team) -> list[str]:
 
 @torch.no_grad()
 def _log_loss(model: Seq2Seq, data: Prepared, team: Team) -> float:
+    """Over the pairs that the model can read whole: learned positions have an end."""
     plan = Plan.of(data.valid, batch_tokens=CHUNK_TOKENS, chunk_tokens=CHUNK_TOKENS, seed=0)
     device = next(model.parameters()).device
     sums = torch.zeros(2, dtype=torch.float64)
-    for rows in plan.chunks(np.random.default_rng(0))[team.rank :: team.size]:
+    longest = np.maximum(plan.source_lengths, plan.target_lengths)
+    for chunk in plan.chunks(np.random.default_rng(0))[team.rank :: team.size]:
+        rows = chunk if model.max_length is None else chunk[longest[chunk] <= model.max_length]
+        if not len(rows):
+            continue
         batch = assemble(data.valid, rows, data.subwords, sampling=0.0, seed=0).to(device)
         logits = model(batch.source, batch.source_mask, batch.target)
         real = batch.labels != data.subwords.target.pad
         sums[0] += float(smoothed_cross_entropy(logits[real], batch.labels[real], 0.0).log_loss)
         sums[1] += int(real.sum())
     team.sum(sums)
-    return float(sums[0] / sums[1])
+    return float(sums[0] / sums[1].clamp(min=1))

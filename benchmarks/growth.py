@@ -75,8 +75,8 @@ def _by_length(folder: Path, text: Text, vocabulary: int, seconds: float) -> lis
         with path.open("w", encoding="utf-8") as file:
             pairs = iter(open_corpus([text.corpus], Reading(source=text.source, target=text.target)))
             while group := list(islice(pairs, together)):
-                sides = (" ".join(pair[side].replace("\t", " ").strip() for pair in group) for side in (0, 1))
-                file.write("\t".join(sides) + "\n")
+                sides = [[pair.source for pair in group], [pair.target for pair in group]]
+                file.write("\t".join(" ".join(side).replace("\t", " ") for side in sides) + "\n")
         directory = folder / f"joined-{together}"
         shape = prepare_text(directory, Text(str(path), text.source, text.target), vocabulary)
         points.append(_point(directory, shape.target_length, {}, seconds))

@@ -144,7 +144,7 @@ def batches(pairs: PairIds, batch_tokens: int, pad: int) -> list[Examples]:
         if groups[-1] and (len(groups[-1]) + 1) * (int(pairs.target.lengths[row]) + 1) > batch_tokens:
             groups.append([])
         groups[-1].append(row)
-    np.random.default_rng(0).shuffle(groups)  # type: ignore[arg-type]
+    np.random.default_rng(0).shuffle(groups)
     return [_collated(pairs, rows, pad) for rows in groups]
 
 

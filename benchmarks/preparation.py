@@ -54,7 +54,7 @@ def main() -> None:
                 flush=True,
             )
     print(
-        "all: reading, holding out, learning subwords, writing ids of training and validation. ids: reading, cleaning,\n"
+        "all: reading, holding out, learning subwords, writing ids of training and validation. ids: reading,\n"
         "encoding and writing alone. SentencePiece alone: encoding lines that lie in memory, on the same threads.\n"
         f"slope of memory over pairs, log against log: {slope(sizes, memory):.2f}"
     )

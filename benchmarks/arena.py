@@ -14,12 +14,13 @@ from typing import NamedTuple
 
 from measuring import PeakMemory, training_flops
 from tongsa.config import Recipe, TransformerSection
+from tongsa.machine import usable_cores
 from tongsa.presets import load_recipe
 from tongsa.progress import Silent
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.training.job import Job, save_job
 from tongsa.training.prepare import Prepared, prepare, survey
-from tongsa.training.run import CHUNK_TOKENS, usable_cores
+from tongsa.training.run import CHUNK_TOKENS
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "shared" / "data"

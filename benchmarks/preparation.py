@@ -22,13 +22,13 @@ from typing import Any
 from arena import SHARED
 from measuring import MEGABYTE, PeakMemory, slope
 from tongsa.ids import BLOCK, write_ids
+from tongsa.machine import usable_cores
 from tongsa.presets import load_recipe
 from tongsa.progress import Silent
 from tongsa.text.cleaning import Tally
 from tongsa.text.pairs import Pair, Reading, open_corpus
 from tongsa.text.subwords import Subwords
 from tongsa.training.prepare import prepare, survey
-from tongsa.training.run import usable_cores
 
 
 def main() -> None:

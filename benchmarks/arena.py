@@ -20,7 +20,7 @@ from tongsa.progress import Silent
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.training.job import Job, save_job
 from tongsa.training.prepare import Prepared, prepare, survey
-from tongsa.training.run import CHUNK_TOKENS
+from tongsa.training.run import chunk_tokens
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "shared" / "data"
@@ -89,7 +89,7 @@ def set_model(directory: Path, size: str, settings: Mapping[str, str]) -> Recipe
     recipe = load_recipe(name, {**base, **differences, **settings})
     section = recipe.training
     processes = section.processes or cores
-    chunk = min(section.chunk_tokens or CHUNK_TOKENS["cpu"], max(1, section.batch_tokens // processes))
+    chunk = chunk_tokens(recipe, processes, on_cpu=True)
     recipe = dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
     job = Job(
         source="",

@@ -68,5 +68,5 @@ def main() -> None:
         sys.exit(0)
     except OSError as error:  # a full disk below standard output or the log
         print(f"error: {error.filename or 'the output'} cannot be written: {error.strerror or error}", file=sys.stderr)
-        sys.stdout = None  # type: ignore[assignment]  # what it still holds could not be written either
+        sys.stdout = None  # what it still holds could not be written either
         sys.exit(2)

@@ -34,8 +34,8 @@ from tongsa.translator import Translator, choose_device
 
 Names = str | Path | Sequence[str | Path]
 
-CHUNK_TOKENS = {"cpu": 1024, "cuda": 8192}
-"""Target tokens that go through the model at once, where the recipe leaves it open."""
+NARROW = 128
+"""d_model up to which a model trains faster on larger chunks (docs/benchmarks.md)."""
 
 
 def train(
@@ -192,9 +192,15 @@ def _resolved(recipe: Recipe, start: Start) -> Recipe:
     section = recipe.training
     on_cpu = start.device.type == "cpu"
     processes = section.processes or (start.threads if on_cpu and not started_by_torchrun() else 1)
-    chunk = section.chunk_tokens or CHUNK_TOKENS["cpu" if on_cpu else "cuda"]
-    chunk = min(chunk, max(1, section.batch_tokens // processes))
+    chunk = chunk_tokens(recipe, processes, on_cpu=on_cpu)
     return dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
+
+
+def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
+    """The recipe's, or what is fastest; never more than a process's share of an update."""
+    fastest = (2048 if recipe.model.d_model <= NARROW else 1024) if on_cpu else 8192
+    section = recipe.training
+    return min(section.chunk_tokens or fastest, max(1, section.batch_tokens // processes))
 
 
 def _reopen(directory: Path, settings: Mapping[str, str], minutes: float | None, show: Show) -> None:

@@ -30,7 +30,8 @@ ALLOWED: dict[str, set[str]] = {
     "directory": FOUNDATION | {"models", "text", "tongsa"},
     "export": FOUNDATION | {"directory", "models", "text"},
     "engines": FOUNDATION | {"decoding", "directory", "export", "models", "text"},
-    "translator": FOUNDATION | {"decoding", "directory", "engines", "models", "text"},
+    "documents": FOUNDATION | {"text"},
+    "translator": FOUNDATION | {"decoding", "directory", "documents", "engines", "models", "text"},
     "training": FOUNDATION
     | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}
     | {"report", "runlog"},

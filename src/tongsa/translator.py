@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -20,6 +21,10 @@ from tongsa.errors import UsageError
 from tongsa.models.contract import Attention
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import END, Subwords
+
+if TYPE_CHECKING:
+    from tongsa.documents import Help
+    from tongsa.documents import Translated as TranslatedDocument
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +131,22 @@ class Translator:
             self._translation(encoded[i], found[i], alignment) if i in found else _as_it_is(text)
             for i, text in enumerate(texts)
         ]
+
+    def translate_document(
+        self,
+        source: str | Path,
+        target: str | Path | None = None,
+        *,
+        help: Help | None = None,
+        encoding: str | None = None,
+        columns: Sequence[str] = (),
+    ) -> TranslatedDocument:
+        """Translate a file with structure into a new one beside it (`manual.de.docx`), or into `target`."""
+        from tongsa.documents import translate_document  # only who translates documents needs lxml
+
+        return translate_document(
+            self, Path(source), Path(target) if target else None, help=help, encoding=encoding, columns=tuple(columns)
+        )
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
         """The log-probability of each target's tokens and end, given its source."""

@@ -55,16 +55,44 @@ def translate(
     alignment: Annotated[
         bool, typer.Option("--alignment", help="Print source-target token pairs after each line, with a tab.")
     ] = False,
+    document: Annotated[
+        list[Path] | None,
+        typer.Option("--document", help="Translate files with structure: Markdown, HTML, PO, XLIFF, DOCX, ODT, ..."),
+    ] = None,
+    glossary: Annotated[
+        Path | None, typer.Option("--glossary", help="With --document: terms to use, SOURCE, tab, TARGET.")
+    ] = None,
+    do_not_translate: Annotated[
+        list[Path] | None, typer.Option("--do-not-translate", help="With --document: terms to keep, a line each.")
+    ] = None,
+    memory: Annotated[
+        list[Path] | None, typer.Option("--memory", help="With --document: translations to take, TMX, PO, TSV, ...")
+    ] = None,
+    review: Annotated[
+        Path | None, typer.Option("--review", help="With --document: write the least certain here, as TSV.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="With a CSV document: columns to translate, with commas.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", help="With --document: for text that is not UTF-8.")
+    ] = None,
     engine: EngineName = "auto",
     precision: Precision = "auto",
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
-    """Translate text. Output line n belongs to input line n, always.
+    """Translate text, or documents. Output line n belongs to input line n, always.
 
     Examples:  tongsa translate runs/en-de "Good morning."      tongsa translate runs/en-de < news.en > news.de
     """
-    if text and (input_file or output or resume):
+    if document and (input_file or resume or nbest > 1 or sample or scores or alignment):
+        raise UsageError("--document goes without --input, --resume, --nbest, --sample, --scores and --alignment")
+    if not document and (glossary or do_not_translate or memory or review or columns or encoding):
+        raise UsageError(
+            "--glossary, --do-not-translate, --memory, --review, --columns and --encoding go with --document"
+        )
+    if text and not document and (input_file or output or resume):
         raise UsageError("text on the command line goes without --input, --output and --resume")
     if resume and not output:
         raise UsageError("--resume goes with --output: the file whose job is to go on")
@@ -79,6 +107,24 @@ def translate(
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed) if sample else None
     translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
     search = _search(translator, beam, length_penalty, nbest, sampling)
+    if document:
+        from tongsa.cli.document import translate_documents
+        from tongsa.progress import for_this_stream
+
+        translator.search = search
+        translate_documents(
+            translator,
+            [*document, *map(Path, text or [])],  # `--document *.md`: the shell's further names arrive as text
+            out=output,
+            glossary=glossary,
+            do_not_translate=do_not_translate or (),
+            memory=memory or (),
+            review=review,
+            encoding=encoding,
+            columns=tuple(columns.split(",")) if columns else (),
+            show=for_this_stream(),
+        )
+        return
     form = Form(nbest=nbest, scores=scores, alignment=alignment)
     job = Job(translator, search, form, weights=directory / WEIGHTS)
     if text:

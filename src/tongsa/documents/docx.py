@@ -28,6 +28,7 @@ W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _DROPPED = {"proofErr", "lastRenderedPageBreak"}
 """What Word's spelling checker and layout noted; it notes them anew."""
+_BREAKS = {"br", "cr", "tab", "ptab"}
 _WRAPS = {"hyperlink", "ins", "smartTag", "moveTo"}
 _UNSEEN = {"lang", "noProof"}
 """Properties of a run that nobody sees."""
@@ -83,6 +84,7 @@ class _Stretch:
     elements: list[Any] = field(default_factory=list)
     wrap: Any = None
     ends: bool = False
+    breaks: bool = False
 
 
 class Paragraph:
@@ -107,7 +109,7 @@ class Paragraph:
             elif stretch.ends:
                 parts.append(Mark(role="close", number=2 * number + 1, pair=open_wraps.pop()))
             elif stretch.elements:
-                parts.append(Mark(number=2 * number))
+                parts.append(Mark(number=2 * number, breaks=stretch.breaks))
             elif stretch.look == self.usual:
                 parts.append(stretch.text)
             else:
@@ -199,7 +201,7 @@ def _run(run: Any) -> Iterator[_Stretch]:
         alone = etree.Element(f"{W}r", run.attrib)
         if properties is not None:
             alone.append(copy.deepcopy(properties))
-        yield _Stretch(elements=[_Moved(alone, child)])
+        yield _Stretch(elements=[_Moved(alone, child)], breaks=name in _BREAKS)
 
 
 class _Moved:

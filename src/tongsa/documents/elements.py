@@ -24,6 +24,8 @@ class Inline:
     """Elements around text: `<g>`, `<text:span>`."""
     opens: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()
+    breaks: frozenset[str] = frozenset()
+    """Line ends and tabs: what is on their two sides is translated apart."""
 
 
 def local(element: Any) -> str:
@@ -62,7 +64,7 @@ class Elements:
 
     def _code(self, child: Any, name: str, number: int) -> Mark:
         if name not in self.inline.opens | self.inline.closes:
-            return Mark(number=number)
+            return Mark(number=number, breaks=name in self.inline.breaks)
         key = next((child.get(id) for id in ("rid", "startRef", "i", "id") if child.get(id)), "")
         pair = self._pairs.setdefault(key, _CODE_PAIRS + len(self._pairs))
         return Mark(role="open" if name in self.inline.opens else "close", number=number, pair=pair)

@@ -115,7 +115,7 @@ def _edges(text: str) -> tuple[str, str]:
 
 def _parts(segment: Segment, masked: Masked, language: str) -> list[_Part]:
     parts = []
-    for text in split(masked.text, language):
+    for text in (sentence for line in masked.lines() for sentence in split(line, language)):
         before, after = _edges(text)
         inner = text.strip()
         if not inner:
@@ -164,13 +164,10 @@ def _outcome(
     marks = dict(plan.masked.marks)
     confidences: list[tuple[float, int]] = []
     for number, (part, answer) in enumerate(zip(plan.parts, answers, strict=True)):
-        last = number == len(plan.parts) - 1
+        following = plan.parts[number + 1].sentence.masked.text if number + 1 < len(plan.parts) else ""
+        between = has_letters(part.sentence.masked.text) and has_letters(following)
         text += [part.before, answer.masked.text if answer else part.sentence.masked.text]
-        text.append(
-            part.after
-            if last or not has_letters(part.sentence.masked.text)
-            else gap(part.after, card.source, card.target)
-        )
+        text.append(gap(part.after, card.source, card.target) if between else part.after)
         if answer:
             marks.update(answer.masked.marks)
             notes.update(dict.fromkeys(answer.notes))

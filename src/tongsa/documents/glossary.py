@@ -71,7 +71,7 @@ def seen_form(term: str, text: str) -> re.Match[str] | None:
     """
     words = []
     for word in term.split():
-        stem = word if len(word) <= 3 else word[: max(3, len(word) - min(ENDING, len(word) // 4))]
+        stem = word if len(word) <= 3 else word[: max(3, len(word) - min(ENDING, len(word) // 3))]
         words.append(re.escape(stem) + rf"\w{{0,{len(word) - len(stem) + ENDING - 2}}}")
     begins = "" if _NO_BLANKS.match(term) else r"(?<!\w)"
     ends = "" if _NO_BLANKS.match(term) else r"(?!\w)"

@@ -18,8 +18,8 @@ from tongsa.documents.spans import Encoded, Slot, SpanDocument, line_of, replace
 
 # fmt: off
 INLINE = {
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "img", "ins", "mark",
-    "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "wbr",
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "img", "ins",
+    "mark", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "wbr",
 }
 UNTOUCHED = {
     "script", "style", "code", "pre", "kbd", "samp", "var", "svg", "math", "textarea", "template", "object", "noembed",

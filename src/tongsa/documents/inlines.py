@@ -63,7 +63,7 @@ class Inlines:
             elif piece.kind == "close":
                 marked.close(piece.raw, piece.name)
             else:
-                marked.alone(piece.raw, piece.raw if piece.kind == "word" else "")
+                marked.alone(piece.raw, piece.raw if piece.kind == "word" else "", breaks=piece.kind == "break")
         marked.text(text)
         return marked
 
@@ -86,7 +86,7 @@ class Inlines:
 
     def _piece(self, kind: str, raw: str) -> _Piece:
         if kind == "hard":
-            return _Piece(self._hard[int(raw[1:-1])], "alone")
+            return _Piece(self._hard[int(raw[1:-1])], "break")
         if kind == "html":
             name = re.match(r"</?([\w-]+)", raw)
             if not name or raw.endswith("/>"):

@@ -19,8 +19,8 @@ class Marked:
         if text:
             self.parts.append(text)
 
-    def alone(self, raw: str, text: str = "") -> None:
-        self.parts.append(Mark(number=len(self.raws), text=text))
+    def alone(self, raw: str, text: str = "", *, breaks: bool = False) -> None:
+        self.parts.append(Mark(number=len(self.raws), text=text, breaks=breaks))
         self.raws.append(raw)
 
     def open(self, raw: str, name: str) -> None:

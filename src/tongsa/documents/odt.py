@@ -15,7 +15,7 @@ from tongsa.errors import CorpusError
 
 PARTS = ("content.xml", "styles.xml")
 _TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
-INLINE = Inline(wraps=frozenset({"span", "a", "meta", "ruby-base"}))
+INLINE = Inline(wraps=frozenset({"span", "a", "meta", "ruby-base"}), breaks=frozenset({"line-break", "tab"}))
 _NOT_TRANSLATED = (f"{{{_TEXT}}}tracked-changes",)
 
 

@@ -70,19 +70,32 @@ def project(source: Masked, tags: Sequence[str], text: str, aligned: Aligned) ->
             inserts[tag] = (aligned.place(places[tag]), _ALONE)
             if close:
                 inserts[close] = inserts[tag]
-    apart = {tag for tag in tags if inserts[tag][1] == _ALONE and _stands_apart(source.text, tag)}
-    return _inserted(text, inserts, tags, apart)
+    return _inserted(text, inserts, {tag: _manner(source, tag) for tag in tags})
 
 
-def _stands_apart(text: str, tag: str) -> bool:
-    """White space before it: so there must be in the translation, after the word before it."""
-    at = text.index(tag)
-    return at > 0 and text[at - 1].isspace()
+def _manner(source: Masked, tag: str) -> str:
+    """How a mark that stands alone sits between its neighbours: apart, before a word, as glue, or after a word."""
+    at = source.text.index(tag)
+    before, after = source.text[max(0, at - 1) : at], source.text[at + 1 : at + 2]
+    if not before or before.isspace():
+        return "apart" if not after or after.isspace() else "before"
+    return "glue" if _is_glue(source, source.text, at) else "after"
 
 
 def shown(source: Masked, tags: Sequence[str], text: str) -> str:
     """What the model sees of a masked text: marks that are words as they are, tags not at all."""
-    return "".join("" if c in tags else source.marks[c].text if c in source.marks else c for c in text)
+    seen = []
+    for at, c in enumerate(text):
+        if c not in tags:
+            seen.append(source.marks[c].text if c in source.marks else c)
+        elif _is_glue(source, text, at):
+            seen.append(" ")  # a picture between two words is no reason to write them as one
+    return "".join(seen)
+
+
+def _is_glue(source: Masked, text: str, at: int) -> bool:
+    alone = source.marks[text[at]].role == "alone"
+    return alone and text[max(0, at - 1) : at].isalnum() and text[at + 1 : at + 2].isalnum()
 
 
 def _solid(text: str) -> int:
@@ -109,24 +122,25 @@ def _spans(tokens: Sequence[str], text: str) -> list[Span]:
     return spans if at == _solid(text) else []
 
 
-def _inserted(text: str, inserts: dict[str, tuple[int, int]], tags: Sequence[str], apart: set[str]) -> str:
-    """Tags at their places; a word that one would cut is left whole."""
+def _inserted(text: str, inserts: dict[str, tuple[int, int]], manners: dict[str, str]) -> str:
+    """Tags at their places, with the blanks around them that they had; a word that one would cut is left whole."""
     solid = [i for i, c in enumerate(text) if not c.isspace()]
+    ranks = list(manners)
     placed = []
     for tag, (count, side) in inserts.items():
-        if side == _OPEN:
+        to_the_left = side == _OPEN or (side == _ALONE and manners[tag] == "before")
+        if to_the_left:
             place = solid[count] if count < len(solid) else len(text)
-            while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
-                place -= 1
         else:
             place = solid[count - 1] + 1 if count else 0
-            while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
-                place += 1
-        placed.append((place, side, tags.index(tag), tag))
+        while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
+            place += -1 if to_the_left else 1
+        placed.append((place, side, ranks.index(tag), tag))
     pieces = []
     end = 0
-    for place, _, _, tag in sorted(placed):
-        blank = " " if tag in apart and place and not text[place - 1].isspace() else ""
+    for place, side, _, tag in sorted(placed):
+        manner = manners[tag] if side == _ALONE else ""
+        blank = " " if manner == "apart" and place and not text[place - 1].isspace() else ""
         pieces += [text[end:place], blank, tag]
-        end = place
+        end = place + 1 if manner == "glue" and text[place : place + 1].isspace() else max(end, place)
     return "".join(pieces) + text[end:]

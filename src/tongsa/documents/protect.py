@@ -46,6 +46,11 @@ class Masked:
         """The characters that stand for marks, in order."""
         return _MASKS.findall(self.text)
 
+    def lines(self) -> list[str]:
+        """The text cut at marks that end a line, each of them by itself."""
+        breaks = "".join(mask for mask, mark in self.marks.items() if mark.breaks)
+        return [line for line in re.split(f"([{breaks}])", self.text) if line] if breaks else [self.text]
+
     def part(self, text: str) -> Masked:
         """A stretch of this text."""
         return Masked(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})

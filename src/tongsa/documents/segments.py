@@ -32,6 +32,8 @@ class Mark:
     """What is written in its place, where that is not `text`: the target form of a term."""
     ordered: bool = False
     """Its place among its like has a meaning: the first `%s` is the first argument."""
+    breaks: bool = False
+    """Ends a line, as `<br>` does: what is on its two sides is translated apart."""
     term: bool = False
     """A term of the glossary: found in a translation also where it is inflected."""
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 
 _CLOSERS = "\"'”’»›)\\]}」』】）》〉"
-_OPENERS = "\"'“‘„‚«‹(\\[{¿¡「『【（《〈*_-–—"
+_OPENERS = "\"'“‘„‚«‹(\\[{¿¡「『【（《〈*_–—\\-"
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*\s*)"
     rf"|(?P<marks>[.!?…‥]+[{_CLOSERS}]*)(?P<gap>[ \t\u00a0\u3000]+)"
-    r"|(?P<line>\s*\n\s*)"
+    r"|(?P<line>\n\s*)"
 )
 _STARTS = re.compile(rf"[{_OPENERS}]*\s?(?P<first>.)", re.DOTALL)
 _WORD = re.compile(r"[\w.\-’']+$")
@@ -245,7 +245,7 @@ def _goes_on_after_quote(text: str, match: re.Match[str]) -> bool:
 def _ends(text: str, begin: int, match: re.Match[str], language: str) -> bool:
     starts = _STARTS.match(text, match.end())
     first = starts["first"] if starts else ""
-    if first.islower() or first in ",;:)":
+    if first.islower() or first in ",;:)" or (language == "fr" and text.startswith("»", match.end())):
         return False
     marks = match["marks"]
     if marks[0] in "!?" or len(marks.rstrip("\"'”’»›)]}」』】）》〉")) > 1:
@@ -285,6 +285,6 @@ def gap(between: str, source: str, target: str) -> str:
     """What stands between two translated sentences where `between` stood between their sources."""
     if "\n" in between:
         return between
-    if _base(target) in SENTENCE_WIDE:
-        return "" if _base(source) not in SENTENCE_WIDE else between
-    return between or " "
+    if (_base(source) in SENTENCE_WIDE) == (_base(target) in SENTENCE_WIDE):
+        return between
+    return "" if _base(target) in SENTENCE_WIDE else between or " "

@@ -59,7 +59,8 @@ def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator
         raw = text[begin:stop]
         marked = _marked(raw)
         segment = Segment(id=name, content=marked.content())
-        render = _renderer(marked.raws, after - first, columns, raw)
+        room = columns - (width(dash.group()) if dash else 0)
+        render = _renderer(marked.raws, after - first, room, "\r\n" if "\r\n" in text else "\n")
         yield Slot(start=begin, end=stop, segment=segment, render=render)
 
 
@@ -82,9 +83,7 @@ def _marked(raw: str) -> Marked:
     return marked
 
 
-def _renderer(tags: list[str], lines: int, columns: int, raw: str) -> Callable[[Outcome], str]:
-    newline = "\r\n" if "\r\n" in raw else "\n"
-
+def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callable[[Outcome], str]:
     def render(outcome: Outcome) -> str:
         """Tags are one character of no width while lines are cut."""
         hidden = "".join(p if isinstance(p, str) else chr(HIDDEN + p.number) for p in outcome.content)

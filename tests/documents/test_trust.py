@@ -1,0 +1,132 @@
+"""Glossary, memory, confidence and the review file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from fakes import Fake, FakeCard, upper
+
+from tongsa.cli.document import translate_documents
+from tongsa.documents.confidence import Calibration, average
+from tongsa.documents.glossary import Glossary, read_glossary, seen_form
+from tongsa.documents.memory import Memory
+from tongsa.documents.segments import Languages, Mark
+from tongsa.errors import UsageError
+from tongsa.evaluation.calibration import fit, sentence_quality
+
+
+class Said:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+    def bar(self, title: str, total: float | None, unit: str):  # type: ignore[no-untyped-def]
+        from tongsa.progress import Silent
+
+        return Silent().bar(title, total, unit)
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [("Haus", "des Hauses"), ("Datei", "die Dateien"), ("mettre", "nous mettons"), ("파일", "이 파일을")],
+)
+def test_an_inflected_form_is_seen(term: str, text: str) -> None:
+    assert seen_form(term, text)
+
+
+@pytest.mark.parametrize(("term", "text"), [("Haus", "die Haustürschlüssel"), ("Akte", "die Datei"), ("Rat", "Verrat")])
+def test_another_word_is_no_inflected_form(term: str, text: str) -> None:
+    assert not seen_form(term, text)
+
+
+def test_the_longest_term_wins_and_only_whole_words_count() -> None:
+    glossary = Glossary({"file": "Datei", "file system": "Dateisystem"})
+    found = [p for p in glossary.terms_in("A file system, filed by File.") if isinstance(p, Mark)]
+    assert [(mark.text, mark.output) for mark in found] == [("file system", "Dateisystem"), ("File", "Datei")]
+
+
+def test_a_glossary_line_that_is_no_term_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text("file\tDatei\nbroken\n")
+    with pytest.raises(UsageError, match=r"terms\.tsv, line 2"):
+        read_glossary(tmp_path / "terms.tsv", [])
+
+
+def test_memory_is_read_from_any_corpus(tmp_path: Path) -> None:
+    (tmp_path / "memory.tsv").write_text("good morning\tguten Morgen\n")
+    memory = Memory.read([tmp_path / "memory.tsv"], Languages(source="en", target="de"))
+    assert memory.exact("good  morning") == "guten Morgen"
+    assert memory.near("good morning to you all over there") is None
+    near = memory.near("good mornings")
+    assert near
+    assert near.likeness > 0.9
+
+
+def test_confidence_without_calibration_is_the_probability_of_a_token() -> None:
+    assert Calibration()(average([-1.0], [1])) == pytest.approx(0.6065, abs=1e-4)
+
+
+def test_calibration_is_monotone_and_follows_quality() -> None:
+    averages = [-3.0 + 0.01 * i for i in range(300)]
+    qualities = [min(1.0, max(0.0, (a + 3) / 3 + 0.1 * ((i * 7) % 5 - 2))) for i, a in enumerate(averages)]
+    points = fit(averages, qualities)
+    assert points == sorted(points)
+    assert [y for _, y in points] == sorted(y for _, y in points)
+    calibration = Calibration.of({"confidence": points})
+    assert calibration(-9.0) < 0.2 < calibration(-1.5) < 0.7 < calibration(0.0)
+
+
+def test_sentence_quality_is_one_for_the_reference_itself() -> None:
+    same, other = sentence_quality(["ein Hund", "xyz"], ["ein Hund", "eine Katze"])
+    assert same == pytest.approx(1.0)
+    assert other < 0.2
+
+
+def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Open the file %s now.\n\nGood morning.\n\nAsk Tongsa.\n")
+    (tmp_path / "b.md").write_text("# good morning\n")
+    (tmp_path / "memory.tsv").write_text("Good morning.\tGuten Morgen.\n")
+    (tmp_path / "terms.tsv").write_text("file\tAkte\n")
+    (tmp_path / "keep.txt").write_text("Tongsa\n")
+    said = Said()
+    translate_documents(
+        Fake(lambda text: re.sub(r"%s|[{]\d[}]|Akte", "", text).upper()),
+        [tmp_path / "a.txt", tmp_path / "b.md"],
+        out=tmp_path / "new",
+        glossary=tmp_path / "terms.tsv",
+        do_not_translate=[tmp_path / "keep.txt"],
+        memory=[tmp_path / "memory.tsv"],
+        review=tmp_path / "review.tsv",
+        show=said,
+    )
+    assert (tmp_path / "new" / "a.de.txt").read_text() == "OPEN THE Akte %s NOW.\n\nGuten Morgen.\n\nASK Tongsa.\n"
+    header, *rows = (tmp_path / "review.tsv").read_text().splitlines()
+    assert header.startswith("confidence\tstate\tfile\tplace")
+    assert any("translated in pieces" in row for row in rows)
+    assert "1 from the memory" in said.lines[0]
+
+
+def test_two_documents_are_never_written_to_one_place(tmp_path: Path) -> None:
+    files = [tmp_path / "x" / "a.txt", tmp_path / "y" / "a.txt"]
+    with pytest.raises(UsageError, match="two documents"):
+        translate_documents(upper(), files, out=tmp_path / "new", show=Said())
+
+
+def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("some words")
+    translate_documents(upper(), [tmp_path / "a.txt"], show=Said())
+    assert (tmp_path / "a.txt").read_text() == "some words"
+    translate_documents(upper(), [tmp_path / "a.txt"], out=tmp_path / "a.txt", show=Said())
+    assert (tmp_path / "a.txt").read_text() == "SOME WORDS"
+
+
+def test_the_card_is_what_calibrates() -> None:
+    from tongsa.documents.engine import translate_segments
+    from tongsa.documents.segments import Segment
+
+    sure = Fake(str.upper, card=FakeCard(scores={"confidence": [[-1.0, 0.1], [0.0, 0.9]]}))
+    (outcome,) = translate_segments([Segment(id="x", content=("some words",))], sure)
+    assert outcome.confidence == pytest.approx(0.1 + 0.8 * 0.8)

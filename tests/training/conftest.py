@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import tongsa
-from tongsa.text import grammar
 from tongsa.runlog import read_log
+from tongsa.text import grammar
 
 PAIRS = 300
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import functools
 import json
 import math
 import tomllib
@@ -333,7 +332,7 @@ def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str
 
 def _checked(section: type[Any], name: str, key: str, value: Any, problems: list[str]) -> Any:
     """The value in the field's own type, or None and a problem."""
-    hints = _types(section)
+    hints = typing.get_type_hints(section)
     fields = [field.name for field in dataclasses.fields(section)]
     if key not in fields:
         problems.append(f"{name}.{key} is no key of this recipe{hint(key, fields)}")
@@ -351,10 +350,6 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
         problems.append(f"{name}.{key} is {value!r}; it must be {_KINDS[kind]}")
         return None
     return value
-
-
-_types = functools.cache(typing.get_type_hints)
-"""The types of a section's keys, looked up once."""
 
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

@@ -42,8 +42,8 @@ REMOVED = [name for name in FAULTS if name != "numbers"]
 """What `clean` removes unless told otherwise. Numbers are often written out in one language: look before you remove."""
 
 LONGEST = 3000
-CUT = 5.3
-"""log odds that it takes to believe a fault that one pair in two hundred has."""
+CUT = 6.5
+"""log odds that it takes to believe that a sentence was cut: that of one pair in some hundreds."""
 UNRELATED = -6.0
 STRETCH = 7.0
 LEAN = 0.8

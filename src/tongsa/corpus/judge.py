@@ -22,6 +22,8 @@ from tongsa.corpus.words import numbers, stems
 
 NEIGHBOURS = 4
 """A wrong partner is drawn from so many lines before or after: shifts go to neighbours, which share their topic."""
+LEFT = (0.2, 0.65)
+"""What is left of a sentence that was cut."""
 _FINAL = re.compile(r"[.!?:;…。！？]['\"”’»«)\]›“]*\s*$")
 
 
@@ -153,12 +155,12 @@ def _taught(judge: Judge, rest: list[tuple[Side, Side]], draw: random.Random) ->
 
 
 def _shortened(whole: Side, draw: random.Random) -> Side | None:
-    """What is left when a text loses its last quarter or more."""
+    """What is left when a text loses its last third or more."""
     words = whole.text.split()
     if len(words) >= 4:
-        return side(" ".join(words[: max(1, round(len(words) * draw.uniform(0.25, 0.75)))]))
+        return side(" ".join(words[: max(1, round(len(words) * draw.uniform(*LEFT)))]))
     if len(whole.text) >= 8 and len(words) == 1:  # scripts without blanks
-        return side(whole.text[: round(len(whole.text) * draw.uniform(0.25, 0.75))])
+        return side(whole.text[: round(len(whole.text) * draw.uniform(*LEFT))])
     return None
 
 

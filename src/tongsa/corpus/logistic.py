@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-ROUNDS = 12
-RIDGE = 1e-2
+ROUNDS = 14
+RIDGE = 1e-4
+TRIMS = 4
+DOUBTFUL = 2.0
+"""log odds beyond which a real example is taken for a faulty one."""
+RARE = 20.0
+"""A fault that is looked for is rarer than sound pairs: these weigh so much more where the line is drawn."""
 
 
 @dataclass(frozen=True)
@@ -22,10 +28,6 @@ class Logistic:
         return np.asarray(_expanded((features - self.mean) / self.spread) @ self.weights)
 
 
-DOUBTFUL = 3.0
-"""log odds beyond which a real example is taken for a faulty one."""
-
-
 def fit_real(real: np.ndarray, made: np.ndarray, *, real_is_yes: bool) -> Logistic:
     """Tell real examples from ones made wrong on purpose.
 
@@ -33,25 +35,28 @@ def fit_real(real: np.ndarray, made: np.ndarray, *, real_is_yes: bool) -> Logist
     otherwise one fault in a hundred would keep the odds from ever rising above a hundred to one.
     """
     good = real
-    for _ in range(3):
-        found = fit(good, made) if real_is_yes else fit(made, good)
+    for _ in range(TRIMS):
+        found = fit(good, made) if real_is_yes else fit(made, good, RARE)
         good = real[found.log_odds(real) * (1 if real_is_yes else -1) > -DOUBTFUL]
     return found
 
 
-def fit(yes: np.ndarray, no: np.ndarray) -> Logistic:
-    """Both kinds count the same, whatever their numbers."""
+def fit(yes: np.ndarray, no: np.ndarray, weight: float = 1.0) -> Logistic:
+    """log odds as if there were as many of both kinds; `weight` is how much more the second counts in the fit."""
     features = np.concatenate([yes, no])
     mean, spread = features.mean(0), features.std(0) + 1e-6
     rows = _expanded((features - mean) / spread)
     wanted = np.concatenate([np.ones(len(yes)), np.zeros(len(no))])
-    share = np.concatenate([np.full(len(yes), 0.5 / len(yes)), np.full(len(no), 0.5 / len(no))]) * len(rows)
+    share = np.concatenate([np.full(len(yes), 1 / len(yes)), np.full(len(no), weight / len(no))])
+    share *= len(rows) / share.sum()
+    ridge = RIDGE * len(rows)
     weights = np.zeros(rows.shape[1])
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))
-        slope = rows.T @ (share * (chance - wanted)) + RIDGE * len(rows) * 1e-2 * weights
+        slope = rows.T @ (share * (chance - wanted)) + ridge * weights
         curve = (rows * (share * np.maximum(chance * (1 - chance), 1e-5))[:, None]).T @ rows
-        weights -= np.linalg.solve(curve + RIDGE * len(rows) * 1e-2 * np.eye(len(weights)), slope)
+        weights -= np.linalg.solve(curve + ridge * np.eye(len(weights)), slope)
+    weights[0] += math.log(weight)
     return Logistic(mean, spread, weights)
 
 

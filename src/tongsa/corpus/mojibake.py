@@ -15,15 +15,17 @@ _RUN = re.compile("[" + re.escape("".join(_BYTES)) + "]{2,}")
 _LEADS = re.compile("[Â-ô]")
 # A mark for what could not be decoded, question marks in the middle of a word, and control characters of Latin-1, which
 # no text has but Windows-1252 or UTF-8 that was read as Latin-1 (0x85, the line end of mainframes, is let be).
-_LOST = re.compile(r"\ufffd|ï¿½|[^\W\d_]\?\?+[^\W\d_]|[\x80-\x84\x86-\x9f]")
+_LOST = re.compile(r"\ufffd|ï¿½|[a-zà-ÿ]\?\?+[a-zà-ÿ]|[\x80-\x84\x86-\x9f]")
 # The letters of Korean (and Chinese) as two bytes of EUC-KR each, read as Latin-1: no blanks, no ASCII, all of it high.
 _TWO_BYTE = re.compile(r"(?:[°-È][¡-þ]){3,}")
 
 
 def is_damaged(text: str) -> bool:
+    if _LOST.search(text):
+        return True
     if text.isascii():
         return False
-    if _LOST.search(text) or _TWO_BYTE.search(text):
+    if _TWO_BYTE.search(text):
         return True
     return any(_decodes(run.group()) for run in _RUN.finditer(text) if _LEADS.search(run.group()))
 
@@ -38,10 +40,15 @@ def _decodes(run: str) -> bool:
 
 
 def _is_certain(character: str) -> bool:
-    """Letters of Western and Central Europe, and typographic marks: one is enough."""
-    return "\u00a0" <= character <= "\u017f" or "\u2010" <= character <= "\u2044" or character in "€™"
+    """Letters of Western Europe and typographic marks: one is enough."""
+    return "\u00a0" <= character <= "\u00ff" or "\u2010" <= character <= "\u2044" or character in "€™"
 
 
 def _is_likely(character: str) -> bool:
-    """Greek, Cyrillic, Hebrew, Arabic, Thai, kana, Han and Hangul: two of them, since chance finds one now and then."""
-    return "\u0370" <= character <= "\u06ff" or "\u0e00" <= character <= "\u0e7f" or "\u3040" <= character <= "\ud7a3"
+    """Central European, Greek, Cyrillic, Hebrew, Arabic, Thai, kana, Han, Hangul: two, since chance may find one."""
+    return (
+        "\u0100" <= character <= "\u017f"
+        or "\u0370" <= character <= "\u06ff"
+        or "\u0e00" <= character <= "\u0e7f"
+        or "\u3040" <= character <= "\ud7a3"
+    )

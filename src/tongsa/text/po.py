@@ -28,7 +28,7 @@ def read_po(path: Path, reading: Reading) -> Iterator[Pair]:
     import polib
 
     data = _bytes(path)
-    text = _text(data, path, _charset(data, reading))
+    text = _text(data, path, _charset(data, reading)).removeprefix("\ufeff")
     try:
         catalog = polib.pofile(text + "\n")
     except (OSError, ValueError, IndexError) as error:
@@ -140,7 +140,7 @@ def _charset(data: bytes, reading: Reading) -> str:
 
 def _text(data: bytes, path: Path, charset: str) -> str:
     try:
-        return data.decode(charset).removeprefix("\ufeff")
+        return data.decode(charset)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start)
         start = data.rfind(b"\n", 0, error.start) + 1

@@ -1,0 +1,116 @@
+"""Planted faults are found, and sound pairs are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.corpus.planting import plant
+
+from tongsa.corpus.mojibake import is_damaged
+from tongsa.corpus.scan import scan, take_sample
+from tongsa.corpus.scripts import script
+from tongsa.progress import Silent
+from tongsa.text.grammar import write_pairs
+from tongsa.text.lines import read_lines
+from tongsa.text.pairs import Corpus, Pair, Place, Reading
+
+
+def corpus_of(texts: list[tuple[str, str]], source: str, target: str) -> Corpus:
+    def read(path: Path, reading: Reading):  # type: ignore[no-untyped-def]
+        return (Pair(*both, Place(path, number)) for number, both in enumerate(texts, 1))
+
+    return Corpus(((Path("planted"), read),), Reading(source=source, target=target))
+
+
+def found_faults(texts: list[tuple[str, str]], source: str, target: str) -> list[list[str]]:
+    corpus = corpus_of(texts, source, target)
+    sample = take_sample(corpus, Silent())
+    return [faults for block in scan(corpus, sample, workers=1, show=Silent()) for faults in block.faults]
+
+
+def assert_found(texts: list[tuple[str, str]], source: str, target: str) -> None:
+    damaged, truth = plant(texts)
+    faults = found_faults(damaged, source, target)
+    rates = {}
+    for name, places in truth.items():
+        found = {place for place, names in enumerate(faults) if name in names}
+        rates[name] = (len(found & places) / len(places), len(found & places) / max(1, len(found)))
+    assert all(recall >= 0.9 and precision >= 0.9 for recall, precision in rates.values()), rates
+
+
+def test_faults_planted_into_the_built_in_corpus_are_found() -> None:
+    assert_found([(english, korean) for korean, english in write_pairs(4000, seed=3)], "en", "ko")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), [("multi30k", "de"), ("tatoeba-ende", "de"), ("msdocs-enko", "ko")])
+def test_faults_planted_into_real_text_are_found(shared_data: Path, name: str, target: str) -> None:
+    files = [read_lines(shared_data / name / f"train.{language}") for language in ("en", target)]
+    texts = [both for _, both in zip(range(10_000), zip(*files, strict=True), strict=False)]
+    assert_found(texts, "en", target)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["GrÃ¶ÃŸe", "weiÃ\x9f", "itâ€™s", "ì•ˆë…•", "caf\ufffd", "Stra??e", "ÐŸÑ€Ð¸Ð²ÐµÑ‚", "°¡³ª´Ù¶ó", "Â© 2024"],
+)
+def test_damaged_text_is_known(text: str) -> None:
+    assert is_damaged(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Größe", "Spaß“", "voilà”…", "São João", "„Ä“", "Côte d’Ivoire", "안녕", "Привет", "What??", "Ünïcödé", "MAÇÃ"],
+)
+def test_sound_text_is_not_taken_for_damaged(text: str) -> None:
+    assert not is_damaged(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("abc", "Latin"),
+        ("Größe 12", "Latin"),
+        ("안녕 a", "Hangul"),
+        ("日本語です", "Kana"),
+        ("中文", "Han"),
+        ("12!", "none"),
+    ],
+)
+def test_the_script_of_a_text(text: str, name: str) -> None:
+    assert script(text) == name
+
+
+def test_a_corpus_of_few_pairs_is_judged_leniently() -> None:
+    assert found_faults([("one", "eins"), ("two", "zwei"), ("", "drei")], "en", "de") == [[], [], ["empty"]]
+
+
+def test_numbers_and_placeholders_that_differ_are_told() -> None:
+    texts = [(english, korean) for korean, english in write_pairs(600, seed=4)]
+    texts[100] = (texts[100][0] + " 1,234 %s", texts[100][1] + " 1.234 %s")
+    texts[200] = (texts[200][0] + " 42", texts[200][1] + " 43")
+    texts[300] = (texts[300][0] + " %s", texts[300][1] + " %d")
+    faults = found_faults(texts, "en", "ko")
+    assert not {"numbers", "placeholders"} & set(faults[100])
+    assert "numbers" in faults[200]
+    assert "placeholders" in faults[300]
+
+
+def test_the_second_of_the_same_pair_is_a_duplicate() -> None:
+    texts = [(english, korean) for korean, english in write_pairs(2500, seed=5)]
+    faults = found_faults([*texts, (f" {texts[3][0]}  ", texts[3][1])], "en", "ko")
+    assert "duplicate" in faults[-1]
+    assert "duplicate" not in faults[3]
+
+
+@pytest.mark.slow
+def test_many_processes_find_what_one_finds() -> None:
+    texts, _ = plant([(english, korean) for korean, english in write_pairs(5000, seed=3)])
+    corpus = corpus_of(texts, "en", "ko")
+    sample = take_sample(corpus, Silent())
+    alone, together = (
+        [(block.pairs, block.faults) for block in scan(corpus, sample, workers=workers, show=Silent())]
+        for workers in (1, 2)
+    )
+    assert alone == together

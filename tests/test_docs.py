@@ -32,7 +32,8 @@ def commands(page: str) -> list[str]:
 def desk(tmp_path: Path) -> Path:
     """A folder with the files that the pages speak of; any two languages will do."""
     folder = tmp_path
-    for part, count, seed in (("data/train", 300, 1), ("data/valid", 40, 2), ("data/test", 30, 3), ("new/train", 60, 4)):
+    sizes = {"data/train": 300, "data/valid": 40, "data/test": 30, "new/train": 60}
+    for seed, (part, count) in enumerate(sizes.items()):
         pairs = list(write_pairs(count, seed=seed))
         (folder / part).parent.mkdir(exist_ok=True)
         for language, side in (("ko", 0), ("en", 1), ("de", 0)):

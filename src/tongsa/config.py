@@ -242,6 +242,7 @@ class Recipe:
             except TypeError:  # an unknown key, told of above
                 continue
             problems += [f"{name}.{problem}" for problem in built[name].problems()]
+        problems += _disagreements(built) if not problems else []
         if problems:
             raise RecipeError(f"{where} cannot be used", *problems)
         return cls(**built)
@@ -279,6 +280,15 @@ _SECTIONS: dict[str, type[Any]] = {
     "training": TrainingSection,
     "decoding": DecodingSection,
 }
+
+
+def _disagreements(sections: Mapping[str, Any]) -> list[str]:
+    """Values that are right by themselves, but not together."""
+    corpus, model = sections["corpus"], sections["model"]
+    learned = isinstance(model, TransformerSection) and model.positions == "learned"
+    if learned and model.max_positions <= corpus.max_tokens:
+        return [f"model.max_positions {model.max_positions} must be above corpus.max_tokens {corpus.max_tokens}"]
+    return []
 
 
 def read_toml(path: Path) -> dict[str, Any]:

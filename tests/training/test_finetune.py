@@ -1,8 +1,9 @@
-"""Fine-tuning keeps what it starts from, mixes old text in, and says what it gained and lost; students learn from teachers."""
+"""Fine-tuning keeps what it starts from, mixes old text in, says what it gained and lost; students learn from teachers."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,9 +86,11 @@ def test_a_mixture_takes_the_ratio_and_never_what_is_scored(world: Path) -> None
 def test_fine_tuning_refuses_another_direction_or_model(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ko to en"):
         tongsa.train(world / "new", source="en", target="ko", out=tmp_path / "t", init=world / "first")
+    changed = {"model.encoder_layers": "3"}
     with pytest.raises(UsageError, match="keeps the model"):
-        changed = {"model.encoder_layers": "3"}
-        tongsa.train(world / "new", source="ko", target="en", out=tmp_path / "t", init=world / "first", settings=changed)
+        tongsa.train(
+            world / "new", source="ko", target="en", out=tmp_path / "t", init=world / "first", settings=changed
+        )
 
 
 def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Path) -> None:
@@ -97,7 +100,5 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
     distilled = (tmp_path / "s" / "distilled" / "train.en").read_text(encoding="utf-8").split("\n")[:-1]
     assert len(distilled) == len(sources)
     teacher = tongsa.Translator.load(world / "first")
-    from dataclasses import replace
-
     found = teacher.translate(sources[:5], replace(teacher.search, beam=2))
     assert [translation.text for translation in found] == distilled[:5]

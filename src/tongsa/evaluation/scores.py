@@ -27,7 +27,7 @@ def score(
 
     check_metrics(metrics)
     language = target.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are cut as zh is
-    tokenizer = TOKENIZERS[language] if language in TOKENIZERS else "13a"
+    tokenizer = TOKENIZERS.get(language, "13a")
     makers = {"bleu": lambda: BLEU(tokenize=tokenizer), "chrf": CHRF, "ter": TER}
     scores: dict[str, Score] = {}
     for name in metrics:

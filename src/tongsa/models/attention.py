@@ -65,7 +65,10 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]  # (batch, queries, d_model)
 
     def _project(self, x: Tensor, *maps: nn.Linear) -> list[Tensor]:
-        """Several linear maps of one input as one product; each (batch, positions, heads * d) -> (batch, heads, positions, d)"""
+        """Several linear maps of one input as one product.
+
+        Each (batch, positions, heads * d) -> (batch, heads, positions, d)
+        """
         weight = torch.cat([each.weight for each in maps])
         bias = torch.cat([each.bias for each in maps])
         parts = linear(x, weight, bias).split([each.out_features for each in maps], dim=-1)

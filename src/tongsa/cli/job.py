@@ -7,7 +7,6 @@ import io
 import os
 import stat
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,12 +17,10 @@ from typing import BinaryIO
 from tongsa.decoding.search import Search
 from tongsa.errors import CorpusError
 from tongsa.partial import PartialOutput, is_finished
-from tongsa.progress import Bar, Show, for_this_stream
+from tongsa.progress import for_this_stream
 from tongsa.stream import Lines, Stream
 from tongsa.text.lines import decode, open_bytes
 from tongsa.translator import Translation, Translator
-
-SECONDS_BEFORE_A_BAR = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +64,7 @@ class Job:
         _print(self.form.text(translations, 1))
 
     def to_standard_output(self, source: Path | None) -> None:
-        with _opened(source) as stream, _late_bar(stream, sys.stdout.isatty()) as advance:
+        with _opened(source) as stream, _bar(stream, to_file=False) as advance:
             for done in self._stream(source).translate(Lines(stream)):
                 self._note(done.translations)
                 _print(self.form.text(done.translations, done.window.first))
@@ -83,7 +80,7 @@ class Job:
             stream = stack.enter_context(_opened(source))
             lines = Lines(stream)
             self._skip(lines, output, source)
-            advance = stack.enter_context(_late_bar(stream, False))
+            advance = stack.enter_context(_bar(stream, to_file=True))
             advance(lines.number)
             for done in self._stream(source).translate(lines):
                 self._note(done.translations)
@@ -147,30 +144,14 @@ def _opened(source: Path | None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _late_bar(stream: BinaryIO, on_terminal: bool) -> Iterator[Callable[[int], None]]:
-    """A bar once it takes a while; none where the translations themselves show that something happens."""
-    if on_terminal:
+def _bar(stream: BinaryIO, *, to_file: bool) -> Iterator[Callable[[int], None]]:
+    """A bar for a file's lines; none where translations appear on a terminal, or where a program talks through a pipe."""
+    total = _count_lines(stream)
+    if not to_file and (total is None or sys.stdout.isatty()):
         yield lambda amount: None
         return
-    bar = _LateBar(for_this_stream(), _count_lines(stream))
-    with bar.stack:
+    with for_this_stream().bar("translating", total, "lines") as bar:
         yield bar.advance
-
-
-class _LateBar:
-    def __init__(self, show: Show, total: int | None) -> None:
-        self.show, self.total = show, total
-        self.stack = ExitStack()
-        self.began, self.waiting = time.monotonic(), 0
-        self.bar: Bar | None = None
-
-    def advance(self, amount: int) -> None:
-        self.waiting += amount
-        if self.bar is None and time.monotonic() - self.began > SECONDS_BEFORE_A_BAR:
-            self.bar = self.stack.enter_context(self.show.bar("translating", self.total, "lines"))
-        if self.bar is not None:
-            self.bar.advance(self.waiting)
-            self.waiting = 0
 
 
 def _count_lines(stream: BinaryIO) -> int | None:

@@ -1,4 +1,4 @@
-"""Fine-tuning keeps what it starts from, mixes old text in, says what it gained and lost; students learn from teachers."""
+"""Fine-tuning keeps what it starts from and mixes old text in; students learn from their teachers."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ def desk(tmp_path: Path) -> Path:
         for language, side in (("ko", 0), ("en", 1), ("de", 0)):
             text = "".join(pair[side] + "\n" for pair in pairs)
             (folder / f"{part}.{language}").write_text(text, encoding="utf-8")
+    (folder / "manual.md").write_text("# A manual\n\nRead **this** page at <https://example.org>.\n", encoding="utf-8")
     (folder / "news.en").write_text("A man.\n\nTwo dogs.\n", encoding="utf-8")
     return folder
 

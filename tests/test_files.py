@@ -134,3 +134,10 @@ def test_what_the_system_refuses_is_explained(tmp_path: Path, number: int, advic
     assert os.strerror(number) in str(caught.value)
     assert advice in str(caught.value)
     assert names(tmp_path) == []
+
+
+def test_neighbours_of_a_written_file_are_left_alone(tmp_path: Path) -> None:
+    """A named pipe beside it would hold up whoever opens it for reading."""
+    os.mkfifo(tmp_path / "pipe")
+    write_atomically(tmp_path / "file", "text")
+    assert (tmp_path / "file").read_text() == "text"

@@ -55,7 +55,7 @@ def replacing(path: Path) -> Iterator[Path]:
             _remove(aside)
         else:
             temporary.replace(path)
-        _flush(path.parent)
+        _sync(path.parent)  # the name, and nothing of what else is there: a neighbour may be a pipe or somebody else's
     except OSError as error:
         raise WriteError(
             f"{path} cannot be written: {error.strerror or error}",
@@ -68,11 +68,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _flush(path: Path) -> None:
     for each in [*path.iterdir(), path] if path.is_dir() else [path]:
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        _sync(each)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _remove(path: Path) -> None:

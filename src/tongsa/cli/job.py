@@ -145,7 +145,7 @@ def _opened(source: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _bar(stream: BinaryIO, *, to_file: bool) -> Iterator[Callable[[int], None]]:
-    """A bar for a file's lines; none where translations appear on a terminal, or where a program talks through a pipe."""
+    """A bar for a file's lines; none where translations appear on a terminal, or a program talks through a pipe."""
     total = _count_lines(stream)
     if not to_file and (total is None or sys.stdout.isatty()):
         yield lambda amount: None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDS = 4
-CELLS = 12_000_000
+CELLS = 5_000_000
 """Word pairs that are looked at: bounds time and memory of the learning."""
 STRONGEST = 10
 """Translations kept a word."""

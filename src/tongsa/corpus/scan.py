@@ -31,7 +31,7 @@ AROUND = 8
 """Pairs before and after a block that its worker sees, too."""
 RUN = 25
 """The sample is drawn in runs of so many consecutive pairs."""
-SAMPLE = 24_000
+SAMPLE = 16_000
 DETECTED = 1000
 """Lines of each side whose language is detected."""
 

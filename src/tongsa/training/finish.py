@@ -11,7 +11,8 @@ from typing import Any
 from torch import Tensor
 
 from tongsa.directory import CARD, Card, write_translator
-from tongsa.evaluation.scores import score
+from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.evaluation.scores import METRICS, score
 from tongsa.files import write_atomically
 from tongsa.progress import Show
 from tongsa.report import write_report
@@ -68,7 +69,12 @@ def _evaluate(
         data.subwords.save(Path(folder))
         write_translator(Path(folder), card, weights)
         translations = Translator.load(folder, device=device).translate(sources)
-    return dict(score([t.text for t in translations], references, card.target)), translations
+    texts = [translation.text for translation in translations]
+    scores: dict[str, Any] = dict(score(texts, references, card.target))
+    # What the model's own probability is worth: documents turn it into a confidence.
+    sure = [translation.log_probability / (len(translation.tokens) + 1) for translation in translations]
+    scores["confidence"] = fit(sure, sentence_quality(texts, references))
+    return scores, translations
 
 
 def _compare_domains(after: Translator, init: Path, directory: Path, data: Prepared, device: str, show: Show) -> None:
@@ -96,5 +102,5 @@ def _tell(
     write_atomically(directory / "validation.jsonl", lines)
     for example in examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]:
         show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
-    scores = ", ".join(f"{name} {value['score']:.2f}" for name, value in card.scores.items())
+    scores = ", ".join(f"{name} {card.scores[name]['score']:.2f}" for name in METRICS)
     show.say(f"\nscores on the validation set: {scores}")

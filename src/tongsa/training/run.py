@@ -12,7 +12,7 @@ from types import FrameType
 
 import torch
 
-from tongsa.config import Recipe, parse_settings
+from tongsa.config import Recipe
 from tongsa.directory import WEIGHTS
 from tongsa.errors import DirectoryError, UsageError
 from tongsa.files import write_atomically
@@ -120,7 +120,8 @@ def _begin(
     if start.init:
         recipe = fine_tuning_recipe(start.init, start.settings, source, target)
     elif start.recipe == "auto":
-        recipe = Recipe.from_values({"corpus": parse_settings(start.settings).get("corpus", {})}, "--set")
+        # Before anything is read: with what `auto` would choose for a middling corpus, are the settings right?
+        recipe = choose_recipe(100_000, 10**7, gpu=False, settings=start.settings).recipe
     else:
         recipe = load_recipe(start.recipe, start.settings)
     reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)

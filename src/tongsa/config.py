@@ -35,6 +35,8 @@ class CorpusSection:
     """Pairs where one side has this many times the subwords of the other are left out, and counted (0: never)."""
     deduplicate: bool = False
     """Leave out repeated pairs."""
+    mask: bool = False
+    """Replace placeholders by {1}, {2}, ... on both sides, so that the model learns to carry them through documents."""
     held_out: int = 0
     """Pairs to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"

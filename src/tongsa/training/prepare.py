@@ -21,6 +21,7 @@ from tongsa.progress import Show
 from tongsa.runlog import RunLog
 from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
 from tongsa.text.lines import tidy
+from tongsa.text.masking import mask
 from tongsa.text.pairs import Pair
 from tongsa.text.subwords import Subwords, learn
 
@@ -174,7 +175,8 @@ class _Filtered:
         if self.section.deduplicate:
             filters["seen before (corpus.deduplicate)"] = not_seen_before()
         mine = (pair for pair in self.corpus if self.split.holds_out(pair) == self.held_out_side)
-        return clean(mine, filters, tally)
+        kept = clean(mine, filters, tally)
+        return (mask(pair) for pair in kept) if self.section.mask else kept
 
 
 def _subwords(

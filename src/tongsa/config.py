@@ -244,7 +244,7 @@ class Recipe:
             except TypeError:  # an unknown key, told of above
                 continue
             problems += [f"{name}.{problem}" for problem in built[name].problems()]
-        problems += _disagreements(built) if not problems else []
+        problems = problems or _disagreements(built)
         if problems:
             raise RecipeError(f"{where} cannot be used", *problems)
         return cls(**built)
@@ -286,10 +286,10 @@ _SECTIONS: dict[str, type[Any]] = {
 
 def _disagreements(sections: Mapping[str, Any]) -> list[str]:
     """Values that are right by themselves, but not together."""
-    corpus, model = sections["corpus"], sections["model"]
+    longest, model = sections["corpus"].max_tokens, sections["model"]
     learned = isinstance(model, TransformerSection) and model.positions == "learned"
-    if learned and model.max_positions <= corpus.max_tokens:
-        return [f"model.max_positions {model.max_positions} must be above corpus.max_tokens {corpus.max_tokens}"]
+    if learned and model.max_positions <= longest:
+        return [f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}"]
     return []
 
 

@@ -151,7 +151,7 @@ def is_copy(source: Side, target: Side, leans: tuple[float, float]) -> bool:
     if not source.words or source.words != target.words:
         shared = (Counter(source.words) & Counter(target.words)).total()
         longer = max(len(source.words), len(target.words))
-        return longer > 4 and shared >= 0.8 * longer and min(map(abs, leans)) > LEAN
+        return longer > 4 and shared >= 0.8 * longer and min(map(abs, leans)) > LEAN and leans[0] * leans[1] > 0
     words = [word for word in source.words if word.isalpha()]
     return len(words) > 4 or (bool(words) and abs(leans[0]) > LEAN)
 

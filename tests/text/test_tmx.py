@@ -156,15 +156,18 @@ def test_absurd_depth_and_length_are_refused(tmp_path: Path) -> None:
 
 
 READ = """
-import resource, sys
+import sys
 from pathlib import Path
 from tongsa.text.pairs import Reading, open_corpus
 count = sum(1 for _ in open_corpus([sys.argv[1]], Reading(source="en", target="de")))
-print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# getrusage would tell the memory of the process that started this one, if that was larger
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(count, int(peak.split()[1]) // 1024)
 """
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize("suffix", [".tmx", ".xliff"])
 def test_a_large_file_is_read_in_flat_memory(tmp_path: Path, suffix: str) -> None:
     """A gigabyte, made here; most of it in long notes, as memories have them, so that the test stays quick."""
@@ -188,7 +191,7 @@ def test_a_large_file_is_read_in_flat_memory(tmp_path: Path, suffix: str) -> Non
     path.unlink()
     count, megabytes = map(int, said.split())
     assert count == 35 * 500
-    assert megabytes < 300
+    assert megabytes < 300, megabytes
 
 
 def test_pairs_are_handed_on_before_the_file_ends(tmp_path: Path) -> None:

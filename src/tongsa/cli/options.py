@@ -11,8 +11,9 @@ from tongsa.errors import UsageError
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
 CORPORA_HELP = (
-    "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file (.tsv .csv .jsonl .parquet .tmx"
-    " .xliff .po .mo, also .gz .xz .bz2), a .zip, a directory, or mtdata:NAME. Several are read one after the other."
+    "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file (.tsv .csv .jsonl .parquet"
+    " .tmx .xliff .po .mo, also .gz .xz .bz2), a .zip, a directory, or mtdata:NAME."
+    " Several are read one after the other."
 )
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]

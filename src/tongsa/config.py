@@ -287,8 +287,7 @@ _SECTIONS: dict[str, type[Any]] = {
 def _disagreements(sections: Mapping[str, Any]) -> list[str]:
     """Values that are right by themselves, but not together."""
     longest, model = sections["corpus"].max_tokens, sections["model"]
-    learned = isinstance(model, TransformerSection) and model.positions == "learned"
-    if learned and model.max_positions <= longest:
+    if isinstance(model, TransformerSection) and model.positions == "learned" and model.max_positions <= longest:
         return [f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}"]
     return []
 

@@ -190,9 +190,3 @@ def test_files_that_are_no_toml_are_told(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(RecipeError, match=r"recipe\.toml is not TOML"):
             read_toml(path)
-
-
-def test_learned_positions_must_reach_as_far_as_the_corpus() -> None:
-    values = {"model": {"positions": "learned", "max_positions": 100}, "corpus": {"max_tokens": 100}}
-    with pytest.raises(RecipeError, match="max_positions 100 must be above"):
-        Recipe.from_values(values, "here")

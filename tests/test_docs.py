@@ -22,12 +22,6 @@ def blocks(page: str) -> list[tuple[str, str]]:
     return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
 
 
-def commands(page: str) -> list[str]:
-    """The lines of the blocks that show a shell; comments at their ends go."""
-    shown = "\n".join(text for language, text in blocks(page) if language == "")
-    return [line.split("   #")[0].strip() for line in shown.splitlines() if line.strip()]
-
-
 @pytest.fixture
 def desk(tmp_path: Path) -> Path:
     """A folder with the files that the pages speak of; any two languages will do."""
@@ -46,27 +40,39 @@ def desk(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_shown_runs(page: str, desk: Path) -> None:
-    for line in commands(page):
-        if line.startswith(TOO_LONG_HERE):
-            continue
-        assert line.startswith("tongsa "), f"{page} shows a command that this test does not know: {line}"
-        quick = re.sub(r"--minutes \S+", "--minutes 0.02", line)
-        quick = quick.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
-        if re.match(r"tongsa (train|distill)", line):
-            quick += " --set training.updates=2 --set training.validation_pairs=8"
-        done = subprocess.run(quick, shell=True, cwd=desk, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, f"{quick}\n{done.stdout}\n{done.stderr}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-def test_every_program_shown_runs(page: str, desk: Path) -> None:
+def test_everything_that_a_page_shows_runs_in_its_order(page: str, desk: Path) -> None:
     for language, text in blocks(page):
         if language == "python":
-            quick = text.replace("minutes=30", 'minutes=0.02, settings={"training.updates": "2"}')
-            done = subprocess.run([sys.executable, "-c", quick], cwd=desk, capture_output=True, text=True, timeout=300)
-            assert done.returncode == 0, f"{quick}\n{done.stderr}"
+            run([sys.executable, "-c", quick_program(text)], desk)
+        elif language == "":
+            for line in commands(text):
+                run(quick_command(line), desk)
+
+
+def commands(text: str) -> list[str]:
+    """The lines of a block that shows a shell, without comments at their ends."""
+    lines = [line.split("   #")[0].strip() for line in text.splitlines() if line.strip()]
+    return [line for line in lines if not line.startswith(TOO_LONG_HERE)]
+
+
+def quick_command(line: str) -> str:
+    assert line.startswith("tongsa "), f"a command that this test does not know: {line}"
+    quick = re.sub(r"--minutes \S+", "--minutes 0.02", line)
+    if re.match(r"tongsa (train|distill)", line):
+        quick += " --set training.updates=2 --set training.validation_pairs=8"
+    return quick.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
+
+
+def quick_program(text: str) -> str:
+    """A directory of its own: that of the commands is taken."""
+    quick = text.replace("minutes=30", 'minutes=0.02, settings={"training.updates": "2"}')
+    return re.sub(r'out="([^"]+)"', r'out="\1-again"', quick)
+
+
+def run(command: str | list[str], folder: Path) -> None:
+    shell = isinstance(command, str)
+    done = subprocess.run(command, shell=shell, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
 def test_make_has_the_targets_that_the_pages_name() -> None:

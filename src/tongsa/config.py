@@ -244,7 +244,6 @@ class Recipe:
             except TypeError:  # an unknown key, told of above
                 continue
             problems += [f"{name}.{problem}" for problem in built[name].problems()]
-        problems = problems or _disagreements(built)
         if problems:
             raise RecipeError(f"{where} cannot be used", *problems)
         return cls(**built)
@@ -282,14 +281,6 @@ _SECTIONS: dict[str, type[Any]] = {
     "training": TrainingSection,
     "decoding": DecodingSection,
 }
-
-
-def _disagreements(sections: Mapping[str, Any]) -> list[str]:
-    """Values that are right by themselves, but not together."""
-    longest, model = sections["corpus"].max_tokens, sections["model"]
-    if isinstance(model, TransformerSection) and model.positions == "learned" and model.max_positions <= longest:
-        return [f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}"]
-    return []
 
 
 def read_toml(path: Path) -> dict[str, Any]:

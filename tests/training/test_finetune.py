@@ -10,7 +10,7 @@ import pytest
 
 import tongsa
 from tongsa.directory import read_tensors
-from tongsa.errors import UsageError
+from tongsa.errors import RecipeError, UsageError
 from tongsa.text.grammar import write_pairs
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.training.distill import distil
@@ -102,3 +102,9 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
     teacher = tongsa.Translator.load(world / "first")
     found = teacher.translate(sources[:5], replace(teacher.search, beam=2))
     assert [translation.text for translation in found] == distilled[:5]
+
+
+def test_learned_positions_must_reach_as_far_as_the_corpus(world: Path, tmp_path: Path) -> None:
+    settings = {"model.positions": "learned", "model.max_positions": "100", "corpus.max_tokens": "100"}
+    with pytest.raises(RecipeError, match="max_positions 100 must be above"):
+        tongsa.train(world / "new", source="ko", target="en", out=tmp_path / "t", recipe="tiny", settings=settings)

@@ -71,7 +71,7 @@ def test_the_log_has_validations_checkpoints_and_an_end(finished: Path) -> None:
     (start,) = events(finished, "start")
     assert start["recipe"]["model"]["d_model"] == 16
     assert start["parameters"] > 0
-    assert set(events(finished, "finish")[0]["scores"]) == {"bleu", "chrf", "ter"}
+    assert set(events(finished, "finish")[0]["scores"]) == {"bleu", "chrf", "ter", "confidence"}
 
 
 def test_the_loss_falls(finished: Path) -> None:

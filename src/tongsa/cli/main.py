@@ -56,7 +56,7 @@ def options(
 def main() -> None:
     """Errors that a user can meet are printed without a traceback; the exit code is 2."""
     try:
-        app()
+        app(prog_name="tongsa")  # also where it is run as `python -m tongsa`
     except TongsaError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -12,9 +12,9 @@ from types import FrameType
 
 import torch
 
-from tongsa.config import Recipe
+from tongsa.config import Recipe, TransformerSection
 from tongsa.directory import WEIGHTS
-from tongsa.errors import DirectoryError, UsageError
+from tongsa.errors import DirectoryError, RecipeError, UsageError
 from tongsa.files import write_atomically
 from tongsa.machine import usable_cores
 from tongsa.presets import choose_recipe, load_recipe
@@ -124,6 +124,7 @@ def _begin(
         recipe = choose_recipe(100_000, 10**7, gpu=False, settings=start.settings).recipe
     else:
         recipe = load_recipe(start.recipe, start.settings)
+    _check_reach(recipe)
     reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
     training: Pairs = open_corpus(corpus, reading)
     validation = open_corpus(valid, reading) if valid else None
@@ -186,6 +187,14 @@ def _prepare_auto(
         recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
         prepare(directory, training, validation, found, recipe, seed=start.seed, threads=start.threads, show=show)
     return recipe
+
+
+def _check_reach(recipe: Recipe) -> None:
+    """Learned positions must reach as far as the corpus does."""
+    model, longest = recipe.model, recipe.corpus.max_tokens
+    learned = isinstance(model, TransformerSection) and model.positions == "learned"
+    if learned and model.max_positions <= longest:
+        raise RecipeError(f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}")
 
 
 def _resolved(recipe: Recipe, start: Start) -> Recipe:

@@ -126,13 +126,14 @@ def _begin(
         recipe = load_recipe(start.recipe, start.settings)
     _check_reach(recipe)
     reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
-    training: Pairs = open_corpus(corpus, reading)
+    new = open_corpus(corpus, reading)
+    training: Pairs = new
     validation = open_corpus(valid, reading) if valid else None
     if start.mix:
-        training = Mixture.of(
-            open_corpus(corpus, reading), open_corpus(start.mix, reading), start.mix_ratio, start.seed
-        )
+        training = Mixture.of(new, open_corpus(start.mix, reading), start.mix_ratio, start.seed)
     found = survey(training, show)
+    for line in new.left_out.lines():
+        show.say(line)
     borrowed = start.init or start.subwords
     if start.recipe == "auto" and not borrowed:
         recipe = _prepare_auto(directory, training, validation, found, start, show)
@@ -192,8 +193,7 @@ def _prepare_auto(
 def _check_reach(recipe: Recipe) -> None:
     """Learned positions must reach as far as the corpus does."""
     model, longest = recipe.model, recipe.corpus.max_tokens
-    learned = isinstance(model, TransformerSection) and model.positions == "learned"
-    if learned and model.max_positions <= longest:
+    if isinstance(model, TransformerSection) and model.positions == "learned" and model.max_positions <= longest:
         raise RecipeError(f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}")
 
 

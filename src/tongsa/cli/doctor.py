@@ -11,8 +11,9 @@ import sys
 
 from tongsa.machine import usable_cores
 
-PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "typer", "rich"]
-EXTRAS = {"tensorboard": "tensorboard"}
+PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
+PACKAGES += ["lxml", "polib", "py3langid"]
+EXTRAS = {"tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
 
 
 def doctor() -> None:

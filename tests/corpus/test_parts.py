@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tongsa.corpus.parts import deduplicated, sample, split
+from tongsa.corpus.parts import deduplicated, split
 from tongsa.corpus.seen import Seen
 from tongsa.errors import UsageError
+from tongsa.text.draws import reservoir
 from tongsa.text.pairs import Corpus, Pair, Place, Reading, open_corpus
 
 READING = Reading(source="en", target="de")
@@ -52,12 +53,12 @@ def test_parts_larger_than_the_corpus_are_refused(tmp_path: Path) -> None:
 
 def test_a_sample_keeps_the_order_and_draws_evenly() -> None:
     pairs = [Pair(str(number), "x", Place(Path("a"), number)) for number in range(100)]
-    drawn = [sample(pairs, 10, seed) for seed in range(500)]
+    drawn = [reservoir(pairs, 10, seed) for seed in range(500)]
     assert all(each == sorted(each, key=lambda pair: int(pair.source)) for each in drawn)
     counts = np.bincount([int(pair.source) for each in drawn for pair in each], minlength=100)
     assert counts.min() > 20
     assert counts.max() < 85
-    assert sample(pairs, 200, 1) == pairs
+    assert reservoir(pairs, 200, 1) == pairs
 
 
 @pytest.mark.parametrize(("by", "kept"), [("pair", [0, 2, 3]), ("source", [0, 3]), ("target", [0, 2])])

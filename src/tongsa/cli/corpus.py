@@ -181,13 +181,13 @@ def sample(
 
     Example:  tongsa corpus sample data/train --from en --to de --count 500 --out sample.tsv
     """
-    from tongsa.corpus.parts import sample as draw
     from tongsa.progress import for_this_stream
+    from tongsa.text.draws import reservoir
     from tongsa.text.writers import write_corpus
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
-    changed = write_corpus(draw(opened, count, seed), out, opened.reading)
+    changed = write_corpus(reservoir(opened, count, seed), out, opened.reading)
     written = changed.pop("written", 0)
     _tell(opened, changed, show)
     show.say(f"wrote {written:,} pairs to {out}")

@@ -1,8 +1,7 @@
-"""Splitting, sampling and removing duplicates."""
+"""Splitting, and removing duplicates."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -34,18 +33,6 @@ def deduplicated(pairs: Iterable[Pair], by: str = "pair") -> Iterator[tuple[Pair
     while block := list(islice(rest, BLOCK)):
         before = seen.add(hashes([KEYS[by](pair) for pair in block]))
         yield from zip(block, before.tolist(), strict=True)
-
-
-def sample(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
-    """At most `count` pairs, each with the same chance, in the order of the corpus."""
-    draw = random.Random(seed)
-    kept: list[tuple[int, Pair]] = []
-    for number, pair in enumerate(pairs):
-        if number < count:
-            kept.append((number, pair))
-        elif (place := draw.randrange(number + 1)) < count:
-            kept[place] = (number, pair)
-    return [pair for _, pair in sorted(kept, key=lambda each: each[0])]
 
 
 def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str], Path], seed: int) -> Counter[str]:

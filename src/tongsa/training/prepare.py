@@ -20,6 +20,7 @@ from tongsa.ids import ABOUT, PairIds, stored_key, write_ids
 from tongsa.progress import Show
 from tongsa.runlog import RunLog
 from tongsa.text.cleaning import Filter, Tally, clean, has_text, not_seen_before, shorter_than
+from tongsa.text.draws import reservoir
 from tongsa.text.lines import tidy
 from tongsa.text.masking import mask
 from tongsa.text.pairs import Pair
@@ -276,18 +277,6 @@ def _validation(
         )
     write_atomically(directory / "data" / "valid.jsonl", texts)
     show.say(f"validating on {len(chosen):,} pairs")
-
-
-def reservoir(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
-    """At most `count` pairs, each with the same chance, in the order of the corpus."""
-    draw = random.Random(seed)
-    kept: list[tuple[int, Pair]] = []
-    for number, pair in enumerate(pairs):
-        if number < count:
-            kept.append((number, pair))
-        elif (place := draw.randrange(number + 1)) < count:
-            kept[place] = (number, pair)
-    return [pair for _, pair in sorted(kept, key=lambda each: each[0])]
 
 
 def _key(digest: str, section: CorpusSection, split: Split, parts: list[bytes]) -> str:

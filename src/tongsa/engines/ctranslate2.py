@@ -37,7 +37,7 @@ class Threads(NamedTuple):
 
     @classmethod
     def of(cls, cores: int | None) -> Threads:
-        """A core a batch: small matrices gain nothing from several cores (docs/log.md has the figures)."""
+        """A core a batch: small matrices gain nothing from several cores."""
         return cls(cores or usable_cores(), 1)
 
 

@@ -1,7 +1,7 @@
 """Keep freed memory in the process: a training allocates the same large buffers thousands of times over.
 
-glibc gives large buffers back to the system at once, which then hands them out again page by zeroed page; on a small
-model that costs more than the arithmetic. Elsewhere than on glibc this does nothing.
+glibc gives large buffers back to the system at once, which then hands them out again page by zeroed page. Elsewhere
+than on glibc this does nothing.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tongsa.config import Recipe
+from tongsa.config import ARCHITECTURES, Recipe
 from tongsa.models import MODELS, build
 from tongsa.models.contract import Seq2Seq
 
 
 def test_every_architecture_of_a_recipe_can_be_built() -> None:
-    assert set(Recipe.MODEL_SECTIONS.values()) == set(MODELS)
+    assert set(ARCHITECTURES.values()) == set(MODELS)
 
 
 def test_build_gives_the_model_that_the_section_describes() -> None:

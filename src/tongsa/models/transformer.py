@@ -13,28 +13,21 @@ from tongsa.models.contract import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.layers import DecoderLayer, EncoderLayer, KeysValues
 from tongsa.models.positions import LearnedPositions, SinusoidalPositions
+from tongsa.models.tables import tables
 
 Memory = tuple[Tensor, Tensor]
 """The encoder's output (batch, source, d_model) and the source mask (batch, source)."""
 
 
 class Transformer(Seq2Seq):
-    """Encoder and decoder stacks (§3.1) between embeddings and a softmax (§3.4).
-
-    `source_size` and `target_size` count the pieces and `<pad>`, which is the last row of an embedding table, and zero.
-    One size alone means a joint vocabulary: with `tied`, one table serves both embeddings and the output.
-    """
+    """Encoder and decoder stacks (§3.1) between embeddings and a softmax (§3.4)."""
 
     def __init__(self, config: TransformerSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
         self.config = config
-        joint = target_size is None
-        self.source_embedding = _embedding(source_size, config.d_model)
-        shared = joint and config.tied
-        self.target_embedding = (
-            self.source_embedding if shared else _embedding(target_size or source_size, config.d_model)
+        self.source_embedding, self.target_embedding, self.output = tables(
+            source_size, target_size, config.d_model, config.tied
         )
-        self.output = self.target_embedding if config.tied else _embedding(target_size or source_size, config.d_model)
         self.output_bias = nn.Parameter(torch.zeros(len(self.output.weight))) if config.output_bias else None
         self.source_positions = _positions(config)
         self.target_positions = _positions(config)
@@ -126,10 +119,6 @@ def look_back(length: int, device: torch.device) -> Tensor:
 def _over_keys(mask: Tensor) -> Tensor | None:
     """(batch, 1, 1, keys), or None where nothing is masked: most batches hold sentences of one length."""
     return None if bool(mask.all()) else mask[:, None, None, :]
-
-
-def _embedding(size: int, d_model: int) -> nn.Embedding:
-    return nn.Embedding(size, d_model, padding_idx=size - 1)
 
 
 def _positions(config: TransformerSection) -> nn.Module:

@@ -1,0 +1,176 @@
+"""Recipes are read from TOML and checked once, here: every problem of a recipe is reported in one error."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from tongsa.config.architectures import ARCHITECTURES, ModelSection, TransformerSection
+from tongsa.config.sections import CorpusSection, DecodingSection, SubwordsSection, TrainingSection
+from tongsa.errors import RecipeError
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """The five sections; `Recipe()` is the paper's base model."""
+
+    corpus: CorpusSection = field(default_factory=CorpusSection)
+    subwords: SubwordsSection = field(default_factory=SubwordsSection)
+    model: ModelSection = field(default_factory=TransformerSection)
+    training: TrainingSection = field(default_factory=TrainingSection)
+    decoding: DecodingSection = field(default_factory=DecodingSection)
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Values], where: str) -> Recipe:
+        """Build and check a recipe; all its problems are told together."""
+        if not isinstance(values, Mapping):
+            raise RecipeError(f"{where} cannot be used", f"A recipe has the sections {', '.join(_SECTIONS)}.")
+        problems = [f"[{name}] is no section{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
+        built: dict[str, Any] = {}
+        for name, section in _SECTIONS.items():
+            given = values.get(name, {})
+            if not isinstance(given, Mapping):
+                problems.append(f"{name} must be a section: write [{name}] on a line of its own")
+                continue
+            if name == "model":
+                section = cls._model_section(given, problems)
+            arguments = {key: _checked(section, name, key, value, problems) for key, value in given.items()}
+            try:
+                built[name] = section(**{key: value for key, value in arguments.items() if value is not None})
+            except TypeError:  # an unknown key, told of above
+                continue
+            problems += [f"{name}.{problem}" for problem in built[name].problems()]
+        if problems:
+            raise RecipeError(f"{where} cannot be used", *problems)
+        return cls(**built)
+
+    @classmethod
+    def _model_section(cls, given: Values, problems: list[str]) -> type[ModelSection]:
+        name = given.get("architecture", ModelSection.architecture)
+        if not isinstance(name, str) or name not in ARCHITECTURES:
+            known = ", ".join(ARCHITECTURES)
+            problems.append(f"model.architecture {name!r} is unknown{hint(str(name), ARCHITECTURES)} (known: {known})")
+            return TransformerSection
+        return ARCHITECTURES[name]
+
+    def to_values(self) -> dict[str, dict[str, Any]]:
+        """Every key with its value: what `from_values` reads."""
+        return dataclasses.asdict(self)
+
+    def to_toml(self) -> str:
+        lines = []
+        for name, section in self.to_values().items():
+            lines += [f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in section.items()), ""]
+        return "\n".join(lines)
+
+    def with_settings(self, settings: Mapping[str, str], where: str = "--set") -> Recipe:
+        """The recipe with `section.key` replaced, as `--set` gives them."""
+        return Recipe.from_values(merge(self.to_values(), parse_settings(settings)), where)
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    "corpus": CorpusSection,
+    "subwords": SubwordsSection,
+    "model": ModelSection,
+    "training": TrainingSection,
+    "decoding": DecodingSection,
+}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a recipe file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecipeError(f"{path} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecipeError(f"{path} is not TOML: {error}") from error
+
+
+def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """`{"model.d_model": "256"}` as the tables that a TOML file would give."""
+    values: dict[str, dict[str, Any]] = {}
+    problems = []
+    for name, text in settings.items():
+        section, dot, key = name.partition(".")
+        if not dot or section not in _SECTIONS:
+            problems.append(f"{name}: a setting is SECTION.KEY=VALUE{hint(section, _SECTIONS)}")
+            continue
+        try:
+            value = tomllib.loads(f"value = {text}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            value = text  # a bare word is a string
+        values.setdefault(section, {})[key] = value
+    if problems:
+        raise RecipeError("--set cannot be used", *problems, f"The sections are {', '.join(_SECTIONS)}.")
+    return values
+
+
+def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str, Any]:
+    """Tables with changes laid over them; another architecture takes no keys over from the one before."""
+    # What should be a table and is none stays as it is, for `from_values` to tell of.
+    merged: dict[str, Any] = {
+        name: dict(table) if isinstance(table, Mapping) else table for name, table in base.items()
+    }
+    for name, table in changes.items():
+        below = merged.get(name, {})
+        if not isinstance(table, Mapping):
+            merged[name] = table
+            continue
+        if not isinstance(below, Mapping):
+            continue
+        if name == "model" and "architecture" in table and table["architecture"] != below.get("architecture"):
+            common = {field.name for field in dataclasses.fields(ModelSection)}
+            below = {key: value for key, value in below.items() if key in common}
+        merged[name] = {**below, **table}
+    return merged
+
+
+def _checked(section: type[Any], name: str, key: str, value: Any, problems: list[str]) -> Any:
+    """The value in the field's own type, or None and a problem."""
+    hints = typing.get_type_hints(section)
+    fields = [field.name for field in dataclasses.fields(section)]
+    if key not in fields:
+        problems.append(f"{name}.{key} is no key of this recipe{hint(key, fields)}")
+        return None
+    kind = hints[key]
+    if isinstance(kind, types.GenericAlias) or typing.get_origin(kind) is Literal:
+        choices = typing.get_args(kind)
+        if value not in choices:
+            problems.append(f"{name}.{key} is {value!r}; it can be {', '.join(choices)}")
+            return None
+        return value
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind or (kind is float and not math.isfinite(value)):
+        problems.append(f"{name}.{key} is {value!r}; it must be {_KINDS[kind]}")
+        return None
+    return value
+
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+
+
+def hint(word: str, known: typing.Iterable[str]) -> str:
+    """`: did you mean ...?`, or nothing where no name is close."""
+    close = difflib.get_close_matches(word, list(known), n=1)
+    return f": did you mean {close[0]}?" if close else ""
+
+
+def _toml(value: bool | float | str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):  # JSON escapes as TOML does, but for one character
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)

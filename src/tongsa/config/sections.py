@@ -1,0 +1,132 @@
+"""The sections of a recipe but for the model's: corpus, subwords, training, decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tongsa.config.bounds import bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSection:
+    """Which pairs of the corpus are used."""
+
+    max_tokens: int = 256
+    """Pairs with more subwords than this on a side are left out, and counted."""
+    max_ratio: float = 9.0
+    """Pairs where one side has this many times the subwords of the other are left out, and counted (0: never)."""
+    deduplicate: bool = False
+    """Leave out repeated pairs."""
+    mask: bool = False
+    """Replace placeholders by {1}, {2}, ... on both sides, so that the model learns to carry them through documents."""
+    held_out: int = 0
+    """Pairs to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
+    encoding: str = "utf-8"
+    """The encoding of the text files."""
+
+    def problems(self) -> list[str]:
+        return bounds(self, at_least_1=["max_tokens"], at_least_0=["max_ratio", "held_out"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubwordsSection:
+    """How text becomes pieces (SentencePiece)."""
+
+    size: int = 37000
+    """Pieces in the vocabulary (§5.1: about 37,000, shared)."""
+    kind: Literal["bpe", "unigram"] = "bpe"
+    """Byte-pair encoding or a unigram language model."""
+    joint: bool = True
+    """One vocabulary for both languages, or one each."""
+    byte_fallback: bool = True
+    """Write characters outside the vocabulary as bytes, so that nothing is unknown."""
+    character_coverage: float = 0.9999
+    """Share of the characters that get a piece of their own."""
+    sampling: float = 0.0
+    """BPE-dropout probability, or the unigram sampling temperature; 0 segments always alike."""
+    sample: int = 1_000_000
+    """Lines, drawn with a seed, that the vocabulary is learnt from."""
+
+    def problems(self) -> list[str]:
+        found = bounds(self, at_least_1=["size", "sample"], fractions=["sampling"])
+        if not 0.9 <= self.character_coverage <= 1.0:
+            found.append(f"character_coverage is {self.character_coverage}; it lies between 0.9 and 1")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSection:
+    """How the weights are found."""
+
+    updates: int = 100_000
+    """Optimizer steps (§5.2), unless the minutes of --minutes are over first."""
+    batch_tokens: int = 25_000
+    """Target tokens of one update (§5.1)."""
+    chunk_tokens: int = 0
+    """Target tokens that go through the model at once: bounds the memory (0: chosen for the device)."""
+    processes: int = 0
+    """Worker processes on the CPU, a share of the threads each (0: chosen for the machine and the model)."""
+    schedule: Literal["noam", "inverse-sqrt", "cosine", "constant"] = "noam"
+    """The learning rate over time; noam is Eq. 3."""
+    warmup: int = 4000
+    """Updates in which the learning rate rises."""
+    peak: float = 0.0
+    """The highest learning rate; for noam 0 means Eq. 3 as it stands, else Eq. 3 scaled to this peak."""
+    label_smoothing: float = 0.1
+    """epsilon_ls (§5.4)."""
+    beta1: float = 0.9
+    """Adam's beta_1 (§5.3)."""
+    beta2: float = 0.98
+    """Adam's beta_2 (§5.3)."""
+    epsilon: float = 1e-9
+    """Adam's epsilon (§5.3)."""
+    clip: float = 0.0
+    """Largest norm of an update's gradient (0: no clipping, as in the paper)."""
+    checkpoint_every: int = 0
+    """Updates between two checkpoints (0: as often as validations)."""
+    validate_every: int = 0
+    """Updates between two validations (0: twenty in a training)."""
+    validation_pairs: int = 2000
+    """Pairs of the validation set that are scored while training."""
+    patience: int = 0
+    """Stop after so many validations without a better score (0: never)."""
+    average: int = 5
+    """Checkpoints averaged into the final weights (§6.1: the last 5); 1 takes one as it is."""
+    average_of: Literal["last", "best"] = "last"
+    """Which checkpoints are averaged: the last ones, or those with the best validation score."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Number format of the products on a GPU; weights and sums stay float32."""
+
+    def problems(self) -> list[str]:
+        found = bounds(
+            self,
+            at_least_1=["updates", "batch_tokens", "warmup", "validation_pairs", "average"],
+            at_least_0=["chunk_tokens", "processes", "peak", "clip"],
+            fractions=["label_smoothing", "beta1", "beta2"],
+        )
+        found += bounds(self, at_least_0=["checkpoint_every", "validate_every", "patience"])
+        if self.schedule != "noam" and self.peak == 0:
+            found.append(f'schedule "{self.schedule}" needs a peak: the highest learning rate, for example 0.001')
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingSection:
+    """How translations are searched for, unless the command says otherwise."""
+
+    beam: int = 4
+    """Hypotheses kept at each step (§6.1)."""
+    length_penalty: float = 0.6
+    """alpha of ((5 + n) / 6)^alpha (§6.1)."""
+    max_extra: int = 50
+    """Output tokens beyond max_ratio times the input's (§6.1: input length + 50)."""
+    max_ratio: float = 1.0
+    """See max_extra."""
+    batch_tokens: int = 4096
+    """Source tokens translated at once."""
+
+    def problems(self) -> list[str]:
+        return bounds(
+            self, at_least_1=["beam", "batch_tokens"], at_least_0=["length_penalty", "max_extra", "max_ratio"]
+        )

@@ -75,6 +75,10 @@ class Seq2Seq(nn.Module, ABC):
         """Attention weights for this pair; an architecture that attends overrides it."""
         return Attention(encoder=[], decoder=[], cross=[])
 
+    def position_table(self, length: int) -> Tensor | None:
+        """What tells the first positions apart (positions, width), for pictures; None where nothing is added."""
+        return None
+
 
 def select(tree: Tree, rows: Tensor) -> Tree:
     """The rows of every tensor of a tree."""

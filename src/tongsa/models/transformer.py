@@ -93,6 +93,9 @@ class Transformer(Seq2Seq):
         self._decode(memory, source_mask, target, (seen.decoder, seen.cross))
         return seen
 
+    def position_table(self, length: int) -> Tensor:
+        return self.source_positions(0, length)  # type: ignore[no-any-return]
+
     def projection(self) -> Tensor:
         if self.output_bias is None:
             return self.output.weight

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the corpora of ../shared/data, which are not part of the project")
     return folder
+
+
+@pytest.fixture(scope="session")
+def trained_translator(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of a Korean-English translator that has learnt the built-in grammar (half a minute, BLEU about 70).
+
+    It is shared: copy it to change it. Test processes that run side by side train it once.
+    """
+    from small_translators import grammar_translator
+
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "trained"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return grammar_translator(folder)

@@ -1,0 +1,19 @@
+"""The translator that other tests borrow has learnt what they rely on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tongsa.evaluation.scores import score
+from tongsa.text.grammar import corpus
+from tongsa.translator import Translator
+
+
+@pytest.mark.slow
+def test_a_small_model_learns_the_grammar_in_half_a_minute(trained_translator: Path) -> None:
+    _, _, test = corpus(0, 0, 100, seed=1)
+    translator = Translator.load(trained_translator, threads=1)
+    found = [translation.text for translation in translator.translate([korean for korean, _ in test])]
+    assert score(found, [english for _, english in test], "en", ["bleu"])["bleu"]["score"] > 50

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.decoding import Hypothesis, Search
+from tongsa.devices import choose_device
 from tongsa.directory import Card
 from tongsa.engines.native import NativeEngine
 from tongsa.errors import UsageError
 from tongsa.models import build
 from tongsa.models.contract import Attention
 from tongsa.text.subwords import END, Subwords, learn
-from tongsa.translator import Translator, align, choose_device, cut_repetition
+from tongsa.translator import Translator, align, cut_repetition
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and far away", "one two three four five six seven"] * 9
 

@@ -3,6 +3,8 @@
 translator.json       languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
 weights.safetensors   never a pickle: loading a stranger's translator runs no code
+
+torch is imported by those functions alone that handle weights: a compiled engine needs the card and the subwords.
 """
 
 from __future__ import annotations
@@ -10,20 +12,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 import tongsa
 from tongsa.config import ModelSection, Recipe
 from tongsa.errors import DirectoryError, RecipeError
 from tongsa.files import write_atomically
-from tongsa.models import build
-from tongsa.models.contract import Seq2Seq
 from tongsa.text.subwords import Subwords
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from tongsa.models.contract import Seq2Seq
 
 FORMAT = 1
 """Goes up when an older Tongsa could not read what a newer one writes."""
@@ -59,6 +60,8 @@ class Card:
 
 def write_translator(directory: Path, card: Card, weights: dict[str, Tensor]) -> None:
     """The card last: a directory with a card is whole."""
+    from safetensors.torch import save
+
     write_atomically(directory / WEIGHTS, save(weights))
     write_atomically(directory / CARD, card.to_json())
 
@@ -102,6 +105,8 @@ def _what_it_is(directory: Path) -> list[str]:
 
 def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
     """The model with its weights."""
+    from tongsa.models import build
+
     weights = read_weights(directory, card.recipe.model, subwords)
     model = build(card.recipe.model, len(subwords.source), None if subwords.joint else len(subwords.target))
     load_weights(model, weights)
@@ -110,6 +115,10 @@ def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.de
 
 def read_weights(directory: Path, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
     """Weights that fit the architecture and the subwords; all that do not are told together."""
+    import torch
+
+    from tongsa.models import build
+
     weights = read_tensors(directory / WEIGHTS)
     with torch.device("meta"):
         model = build(config, len(subwords.source), None if subwords.joint else len(subwords.target))
@@ -132,14 +141,19 @@ def named_weights(model: torch.nn.Module) -> dict[str, Tensor]:
     return {name: parameter.detach().cpu().clone() for name, parameter in model.named_parameters()}
 
 
-@torch.no_grad()
 def load_weights(model: torch.nn.Module, weights: dict[str, Tensor]) -> None:
     """Copy into the parameters in place: they may be views of a larger vector."""
-    for name, parameter in model.named_parameters():
-        parameter.copy_(weights[name])
+    import torch
+
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
     try:
         return load_file(path)
     except FileNotFoundError as error:

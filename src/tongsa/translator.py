@@ -10,21 +10,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
-
 from tongsa.config import TransformerSection
-from tongsa.decoding import Hypothesis, Search
+from tongsa.decoding.search import Hypothesis, Search
+from tongsa.devices import choose_device, device_name
 from tongsa.directory import Card, load_model, read_card
 from tongsa.engines import ENGINES, PRECISIONS, Engine
-from tongsa.engines.native import NativeEngine
 from tongsa.errors import UsageError
-from tongsa.models.contract import Attention
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import END, Subwords
 
 if TYPE_CHECKING:
     from tongsa.documents import Help
     from tongsa.documents import Translated as TranslatedDocument
+    from tongsa.engines.native import NativeEngine
+    from tongsa.models.contract import Attention
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,18 +80,28 @@ class Translator:
 
         engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
         precision  int8, float32, or auto: int8 with CTranslate2 on a CPU
-        threads    cores that CTranslate2 may use; PyTorch has `torch.set_num_threads`
+        threads    cores to use; for PyTorch this is `torch.set_num_threads`, which counts for the whole process
         device     cpu, cuda, or auto: a GPU where there is one
+
+        With CTranslate2 torch, which takes longer to import than a page to translate, is imported only where it is
+        needed after all: to compile an engine, for attention weights, for sentences beyond the compiled positions.
         """
         path = Path(directory)
         card = read_card(path)
         subwords = Subwords.load(path)
-        place = choose_device(device)
-        chosen = choose_engine(engine, precision, card, place)
+        place = device_name(device)
+        kind = place.partition(":")[0]  # cuda:1 is a cuda
+        chosen = choose_engine(engine, precision, card, kind)
 
         def native() -> NativeEngine:
+            import torch
+
+            from tongsa.engines.native import NativeEngine
+
+            if threads:
+                torch.set_num_threads(threads)
             return NativeEngine(
-                load_model(path, card, subwords, place),
+                load_model(path, card, subwords, choose_device(place)),
                 source_pad=subwords.source.pad,
                 target_pad=subwords.target.pad,
                 end=END,
@@ -105,7 +114,7 @@ class Translator:
 
         made = cached(native)
         fast = CTranslate2Engine.load(
-            path, card, subwords, precision=precision, threads=threads, device=place.type, native=made
+            path, card, subwords, precision=precision, threads=threads, device=kind, native=made
         )
         return cls(card, subwords, fast, made)
 
@@ -114,6 +123,8 @@ class Translator:
         """The reference engine: attention weights come from it."""
         if self._make_native is not None:
             return self._make_native()
+        from tongsa.engines.native import NativeEngine
+
         assert isinstance(self.engine, NativeEngine), "a translator has a native engine, or knows how to make one"
         return self.engine
 
@@ -199,6 +210,8 @@ def align(attention: Attention, target: int) -> tuple[tuple[int, int], ...]:
     """
     if not attention.cross:
         return ()
+    import torch
+
     weights = torch.stack(attention.cross)[:, 0].mean(dim=(0, 1))  # (target + 1, source + 1)
     return tuple((int(s), t) for t, s in enumerate(weights[:target, :-1].argmax(dim=-1)))
 
@@ -254,7 +267,7 @@ def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
     return once
 
 
-def choose_engine(engine: str, precision: str, card: Card, device: torch.device) -> str:
+def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
     """The name of the engine to load; what cannot be is told."""
     if engine not in ENGINES:
         raise UsageError(f"{engine} is no engine", f"Engines: {', '.join(ENGINES)}")
@@ -262,24 +275,10 @@ def choose_engine(engine: str, precision: str, card: Card, device: torch.device)
         raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
     installed = importlib.util.find_spec("ctranslate2") is not None
     if engine == "auto":
-        fits = installed and device.type == "cpu" and isinstance(card.recipe.model, TransformerSection)
+        fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)
         engine = "ctranslate2" if fits else "native"
     if engine == "native" and precision == "int8":
         raise UsageError("the native engine computes in float32", "int8 goes with  --engine ctranslate2")
     if engine == "ctranslate2" and not installed:
         raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
     return engine
-
-
-def choose_device(name: str) -> torch.device:
-    """`auto` takes a GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise UsageError(
-            "there is no GPU that PyTorch can use", "tongsa doctor tells more; --device cpu works anywhere."
-        )
-    try:
-        return torch.device(name)
-    except RuntimeError as error:
-        raise UsageError(f"{name} is no device", "Devices: auto, cpu, cuda") from error

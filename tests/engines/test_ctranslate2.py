@@ -18,7 +18,7 @@ from tongsa.decoding import Search
 from tongsa.decoding.search import Sampling
 from tongsa.engines.ctranslate2 import CTranslate2Engine
 from tongsa.errors import UsageError
-from tongsa.export.ctranslate2 import POSITIONS
+from tongsa.export.positions import POSITIONS
 from tongsa.translator import Translator
 
 OPTIONS = {

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
-from tongsa.engines.native import NativeEngine, similar_lengths
+from tongsa.engines.native import NativeEngine
+from tongsa.engines.shares import similar_lengths
 from tongsa.errors import UsageError
 from tongsa.models.transformer import Transformer
 

@@ -19,7 +19,7 @@ from tongsa.cli.options import (
     LengthPenalty,
     Precision,
     Threads,
-    set_threads,
+    check_threads,
 )
 from tongsa.errors import CorpusError
 
@@ -42,7 +42,7 @@ def evaluate(
 
     Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
     """
-    set_threads(threads)
+    check_threads(threads)
     from tongsa.evaluation.scores import check_metrics, score
     from tongsa.files import write_atomically
     from tongsa.progress import for_this_stream

@@ -27,10 +27,6 @@ LengthPenalty = Annotated[
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
 
 
-def set_threads(threads: int | None) -> None:
-    if threads is not None:
-        import torch
-
-        if threads < 1:
-            raise UsageError(f"--threads must be at least 1, not {threads}")
-        torch.set_num_threads(threads)
+def check_threads(threads: int | None) -> None:
+    if threads is not None and threads < 1:
+        raise UsageError(f"--threads must be at least 1, not {threads}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tongsa.cli.options import Corpora, Device, Directory, Encoding, EngineName, Precision, Threads, set_threads
+from tongsa.cli.options import Corpora, Device, Directory, Encoding, EngineName, Precision, Threads, check_threads
 
 BLOCK = 1024
 
@@ -22,7 +22,7 @@ def score(
 
     Example:  tongsa score runs/en-de data/test
     """
-    set_threads(threads)
+    check_threads(threads)
     from tongsa.text.pairs import Reading, open_corpus
     from tongsa.translator import Translator
 

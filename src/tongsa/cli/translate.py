@@ -16,7 +16,7 @@ from tongsa.cli.options import (
     LengthPenalty,
     Precision,
     Threads,
-    set_threads,
+    check_threads,
 )
 from tongsa.errors import UsageError
 
@@ -98,7 +98,7 @@ def translate(
         raise UsageError("--resume goes with --output: the file whose job is to go on")
     if not sample and (temperature != 1.0 or top_k or top_p != 1.0):
         raise UsageError("--temperature, --top-k and --top-p go with --sample")
-    set_threads(threads)
+    check_threads(threads)
     from tongsa.cli.job import Form, Job
     from tongsa.decoding.search import Sampling
     from tongsa.directory import WEIGHTS

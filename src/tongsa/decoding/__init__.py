@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
-from tongsa.decoding.beam import beam_search
-from tongsa.decoding.greedy import greedy
-from tongsa.decoding.sampling import sample
-from tongsa.decoding.search import Hypothesis, Search, Special, length_limits
-from tongsa.models.contract import Seq2Seq
+from tongsa.decoding.search import Hypothesis, Search, Special
+
+if TYPE_CHECKING:
+    from tongsa.decoding.searching import decode
 
 __all__ = ["Hypothesis", "Search", "Special", "decode"]
 
 
-@torch.inference_mode()
-def decode(
-    model: Seq2Seq, source: Tensor, source_mask: Tensor, search: Search, special: Special
-) -> list[list[Hypothesis]]:
-    """The best hypotheses of each source of a batch, best first."""
-    memory = model.encode(source, source_mask)
-    limits = length_limits(source_mask.sum(dim=1), search, model.max_length)
-    if search.sampling:
-        return sample(model, memory, limits, search.sampling, search.nbest, special)
-    if search.beam == 1 and search.nbest == 1:
-        return greedy(model, memory, limits, search.length_penalty, special)
-    return beam_search(model, memory, limits, search, special)
+def __getattr__(name: str) -> Any:
+    """Who only says what to search for, as every engine but the native one, needs no torch."""
+    if name == "decode":
+        from tongsa.decoding.searching import decode
+
+        return decode
+    raise AttributeError(f"module 'tongsa.decoding' has no attribute {name!r}")

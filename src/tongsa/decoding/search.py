@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
-from torch import Tensor
+from typing import TYPE_CHECKING, NamedTuple
 
 from tongsa.config import DecodingSection
 from tongsa.errors import UsageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +83,13 @@ def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:
 
 
 def length_limits(source_lengths: Tensor, search: Search, longest: int | None) -> Tensor:
-    """(batch): most tokens of each output, the end included."""
-    limits = (source_lengths * search.max_ratio).long() + search.max_extra + 1
+    """(batch): `length_limit` of each source."""
+    # In the precision of Python's numbers: both engines stop at the same token.
+    limits = (source_lengths.double() * search.max_ratio).long() + search.max_extra + 1
     return limits if longest is None else limits.clamp(max=longest)
+
+
+def length_limit(source_length: int, search: Search, longest: int | None) -> int:
+    """Most tokens of an output, the end included; the source's length counts its end too."""
+    limit = int(source_length * search.max_ratio) + search.max_extra + 1
+    return limit if longest is None else min(limit, longest)

@@ -19,7 +19,7 @@ from pathlib import Path
 from tongsa.config import TransformerSection
 from tongsa.directory import WEIGHTS, Card, read_weights
 from tongsa.errors import DirectoryError, UsageError, WriteError
-from tongsa.export.ctranslate2 import POSITIONS, write_ctranslate2
+from tongsa.export.positions import POSITIONS
 from tongsa.files import replacing
 from tongsa.text.subwords import Subwords
 
@@ -72,9 +72,8 @@ class _MadeByAnotherError(Exception):
 
 
 def _compile(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
-    weights = read_weights(directory, config, subwords)
     with suppress(_MadeByAnotherError), replacing(folder) as temporary:
-        write_ctranslate2(temporary, weights, config, subwords, precision)
+        _write(temporary, directory, config, subwords, precision)
         (temporary / ABOUT).write_text(json.dumps({"made_from": WEIGHTS, "precision": precision, "key": folder.name}))
         if (folder / ABOUT).is_file():
             raise _MadeByAnotherError
@@ -84,8 +83,14 @@ def _aside(directory: Path, config: TransformerSection, subwords: Subwords, prec
     """For a directory that may only be read: a folder that lives as long as this process."""
     folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    write_ctranslate2(folder, read_weights(directory, config, subwords), config, subwords, precision)
+    _write(folder, directory, config, subwords, precision)
     return folder
+
+
+def _write(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
+    from tongsa.export.ctranslate2 import write_ctranslate2  # with torch, which nobody needs once it is compiled
+
+    write_ctranslate2(folder, read_weights(directory, config, subwords), config, subwords, precision)
 
 
 def _remove_others(folder: Path, precision: str) -> None:

@@ -11,19 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ctranslate2
-import torch
 
 from tongsa.config import TransformerSection
-from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limits, length_penalty
+from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty
 from tongsa.directory import Card
 from tongsa.engines.compiled import compiled, transformer
-from tongsa.engines.native import NativeEngine, similar_lengths
-from tongsa.export.ctranslate2 import longest
+from tongsa.engines.shares import similar_lengths
+from tongsa.export.positions import longest
 from tongsa.machine import usable_cores
 from tongsa.text.subwords import END, Subwords
+
+if TYPE_CHECKING:
+    from tongsa.engines.native import NativeEngine
 
 NO_PENALTY = 1e-9
 """With exactly 0 CTranslate2 stops before `beam` hypotheses have ended; this one changes no score."""
@@ -132,9 +134,8 @@ class CTranslate2Engine:
         )
 
     def _limits(self, sources: Sequence[Sequence[int]], search: Search) -> list[int]:
-        lengths = torch.tensor([len(ids) + 1 for ids in sources])
-        limits: list[int] = length_limits(lengths, search, None if self.endless else self.longest).tolist()
-        return limits
+        longest = None if self.endless else self.longest
+        return [length_limit(len(ids) + 1, search, longest) for ids in sources]
 
     def _too_long(self, length: int, limit: int) -> bool:
         """Beyond the table of positions; the native engine's sinusoids go on for ever."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from tongsa.decoding import Hypothesis, Search, Special, decode
+from tongsa.decoding.search import Hypothesis, Search, Special
+from tongsa.decoding.searching import decode
+from tongsa.engines.shares import similar_lengths
 from tongsa.errors import UsageError
 from tongsa.models.contract import Attention, Seq2Seq, token_mask
 
@@ -66,18 +68,6 @@ class NativeEngine:
         rows = [[*(ids if longest is None else ids[: longest - 1]), self.special.end] for ids in sources]
         lengths = torch.tensor([len(row) for row in rows], device=self.device)
         return _padded(rows, self.source_pad, self.device), token_mask(lengths, max(map(len, rows)))
-
-
-def similar_lengths(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Batches of places, longest first, each with at most `budget` tokens once padded."""
-    batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
-            yield batch
-            batch = []
-        batch.append(place)
-    if batch:
-        yield batch
 
 
 def _padded(rows: list[list[int]], pad: int, device: torch.device) -> Tensor:

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tongsa.config import TransformerSection
+from tongsa.export.positions import POSITIONS
 from tongsa.models.positions import sinusoids
 from tongsa.text.subwords import Subwords
-
-POSITIONS = 2048
-"""Rows of the table of sinusoids: CTranslate2 cannot make it longer when a longer sentence comes."""
 
 ACTIVATIONS = {
     "relu": specs.Activation.RELU,
@@ -31,11 +29,6 @@ ACTIVATIONS = {
 
 Weights = Mapping[str, Tensor]
 Array = NDArray[np.float32]
-
-
-def longest(config: TransformerSection) -> int:
-    """Positions that a compiled model has."""
-    return config.max_positions if config.positions == "learned" else POSITIONS
 
 
 def write_ctranslate2(

@@ -13,6 +13,7 @@ from types import FrameType
 import torch
 
 from tongsa.config import Recipe, TransformerSection
+from tongsa.devices import choose_device
 from tongsa.directory import WEIGHTS
 from tongsa.errors import DirectoryError, RecipeError, UsageError
 from tongsa.files import write_atomically
@@ -30,7 +31,7 @@ from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
 from tongsa.training.prepare import Pairs, Survey, prepare, survey
 from tongsa.training.watch import Leader
-from tongsa.translator import Translator, choose_device
+from tongsa.translator import Translator
 
 Names = str | Path | Sequence[str | Path]
 

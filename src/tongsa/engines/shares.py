@@ -1,0 +1,17 @@
+"""Sentences shared out into batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+
+def similar_lengths(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Batches of places, longest first, each with at most `budget` tokens once padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch

@@ -1,0 +1,94 @@
+"""Commands answer at once: torch, which takes a second or two to import, is imported only where it is needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from small_translators import learnt_translator, random_translator, sentences
+from tongsa import devices
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+HEAVY = "sorted({name.partition('.')[0] for name in sys.modules} & {'torch', 'transformers', 'safetensors'})"
+
+
+def imported(script: str, *arguments: str) -> str:
+    """What a fresh process has imported of the heavy packages after this script."""
+    run = [sys.executable, "-W", "error", "-c", f"import sys\n{script}\nprint({HEAVY})", *arguments]
+    done = subprocess.run(run, capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+TRANSLATE = """
+from tongsa import Translator
+translator = Translator.load(sys.argv[1], engine=sys.argv[2])
+found = translator.translate([sys.argv[3], "", "more"])
+assert len(found) == 3 and found[0].text
+translator.score([sys.argv[3]], [found[0].text])
+"""
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = learnt_translator(tmp_path_factory.mktemp("translators") / "learnt", updates=30)
+    assert imported(TRANSLATE, str(path), "ctranslate2", sentences(1)[0][0]) == "['safetensors', 'torch']"  # compiles
+    return path
+
+
+def test_a_compiled_engine_translates_and_scores_without_torch(directory: Path) -> None:
+    assert imported(TRANSLATE, str(directory), "auto", sentences(1)[0][0]) == "[]"
+
+
+def test_the_native_engine_has_torch(directory: Path) -> None:
+    assert "torch" in imported(TRANSLATE, str(directory), "native", sentences(1)[0][0])
+
+
+COMMAND = """
+from tongsa.cli.main import app
+try:
+    app(sys.argv[1:], prog_name="tongsa")
+except SystemExit as end:
+    assert end.code in (0, None), end.code
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--threads", "1"], ["--beam", "2", "--nbest", "2"], ["--device", "cpu"]])
+def test_the_command_translates_without_torch(directory: Path, more: list[str]) -> None:
+    assert imported(COMMAND, "translate", str(directory), sentences(1)[0][0], *more) == "[]"
+
+
+def test_evaluating_needs_no_torch(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "test.tsv").write_text("".join(f"{ko}\t{en}\n" for ko, en in sentences(5)), encoding="utf-8")
+    assert imported(COMMAND, "evaluate", str(directory), str(tmp_path / "test.tsv")) == "[]"
+
+
+def test_a_file_is_translated_without_torch(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("".join(ko + "\n" for ko, _ in sentences(5)), encoding="utf-8")
+    files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
+    assert imported(COMMAND, "translate", str(directory), *files) == "[]"
+    assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_a_document_is_translated_without_torch(directory: Path, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(f"# {sentences(1)[0][0]}\n", encoding="utf-8")
+    assert imported(COMMAND, "translate", str(directory), "--document", str(tmp_path / "page.md")) == "[]"
+
+
+def test_other_weights_are_compiled_anew_where_torch_was_not_there(directory: Path, tmp_path: Path) -> None:
+    other = random_translator(tmp_path / "other")
+    assert "torch" in imported(TRANSLATE, str(other), "ctranslate2", sentences(1)[0][0])
+    assert imported(TRANSLATE, str(other), "ctranslate2", sentences(1)[0][0]) == "[]"
+
+
+def test_torch_is_asked_where_a_driver_of_a_gpu_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(devices, "DRIVERS", (str(tmp_path / "driver"),))
+    assert not devices.may_have_gpu()
+    (tmp_path / "driver").touch()
+    assert devices.may_have_gpu()
+    assert devices.device_name("auto") in ("cpu", "cuda")

@@ -45,10 +45,10 @@ def page(run: Run, translator: Translator) -> str:
         _section("recipe", "Recipe", "", _recipe(run)),
         f"<footer>Written by tongsa. The translator is the directory <b>{escape(run.name)}</b>.</footer>",
     ]
-    return _document(f"{language(run.card.source)} → {language(run.card.target)} · {run.name}", "".join(body))
+    return document(f"{language(run.card.source)} → {language(run.card.target)} · {run.name}", "".join(body))
 
 
-def _document(title: str, body: str) -> str:
+def document(title: str, body: str) -> str:
     """The policy lets only our own script run and nothing be fetched, whatever the data may hold."""
     here = Path(__file__).parent
     style, script = ((here / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))

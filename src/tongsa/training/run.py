@@ -155,7 +155,7 @@ def _begin(
         write_atomically(directory / "data" / INITIAL_WEIGHTS, (start.init / WEIGHTS).read_bytes())
     if isinstance(training, Mixture):
         training.save_old_to_score(directory)
-    recipe = _resolved(recipe, start)
+    recipe = resolved(recipe, start.threads, start.device)
     job = Job(
         source=source,
         target=target,
@@ -198,11 +198,11 @@ def _check_reach(recipe: Recipe) -> None:
         raise RecipeError(f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}")
 
 
-def _resolved(recipe: Recipe, start: Start) -> Recipe:
+def resolved(recipe: Recipe, threads: int, device: torch.device) -> Recipe:
     """What the recipe left to the machine, decided and written down: a resumed training must not decide anew."""
     section = recipe.training
-    on_cpu = start.device.type == "cpu"
-    processes = section.processes or (start.threads if on_cpu and not started_by_torchrun() else 1)
+    on_cpu = device.type == "cpu"
+    processes = section.processes or (threads if on_cpu and not started_by_torchrun() else 1)
     chunk = chunk_tokens(recipe, processes, on_cpu=on_cpu)
     return dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
 

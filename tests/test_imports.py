@@ -27,12 +27,13 @@ ALLOWED: dict[str, set[str]] = {
     "batches": {"ids", "text"},
     "models": {"config", "errors"},
     "decoding": {"config", "errors", "models"},
+    "attention": {"errors", "files", "models"},
     "evaluation": {"errors", "text"},
     "directory": FOUNDATION | {"models", "text", "tongsa"},
     "export": FOUNDATION | {"directory", "models", "text"},
     "engines": FOUNDATION | {"decoding", "directory", "export", "models", "text"},
     "documents": FOUNDATION | {"text"},
-    "translator": FOUNDATION | {"decoding", "directory", "documents", "engines", "models", "text"},
+    "translator": FOUNDATION | {"attention", "decoding", "directory", "documents", "engines", "models", "text"},
     "training": FOUNDATION
     | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}
     | {"report", "runlog"},

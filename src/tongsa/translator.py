@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib.util
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tongsa.attention import POSITIONS, Facts, Inspection
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.devices import choose_device, device_name
@@ -42,15 +43,12 @@ class Translation:
     """`blank`, `copied`, `repetition cut`, `length limit`: where the text is not simply what the model wrote."""
     alternatives: tuple[Translation, ...] = ()
     """The other hypotheses, best first, where more than one was asked for."""
+    _inspect: Callable[[], Inspection] | None = field(default=None, repr=False, compare=False)
 
-
-@dataclass(frozen=True)
-class Inspection:
-    """What a model attends to in one pair: tokens, and weights of every layer and head."""
-
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    attention: Attention
+    @cached_property
+    def attention(self) -> Inspection | None:
+        """What the model attended to, found when it is first asked for; None for text that it never saw."""
+        return self._inspect() if self._inspect else None
 
 
 class Translator:
@@ -169,14 +167,37 @@ class Translator:
     def inspect(self, source: str, target: str | None = None) -> Inspection:
         """Attention weights for a pair; without a target, for the translation found."""
         source_ids = self.subwords.source.encode(tidy(source))
+        if not source_ids:
+            raise UsageError("there is no text to look at")
         if target is None:
             target_ids = self.engine.translate([source_ids], self.search)[0][0].ids
         else:
             target_ids = self.subwords.target.encode(tidy(target))
+        return self._inspection(source_ids, target_ids)
+
+    def _inspection(self, source: Sequence[int], target: Sequence[int]) -> Inspection:
+        model, section = self.native.model, self.card.recipe.model
+        longest = model.max_length
+        if longest is not None and len(source) >= longest:
+            raise UsageError(
+                f"the source has {len(source):,} subwords; this model was trained with {longest:,} positions",
+                "Look at a sentence of it.",
+            )
+        d_k = section.key_width if isinstance(section, TransformerSection) else 0
+        table = model.position_table(POSITIONS if longest is None else min(longest, POSITIONS))
         return Inspection(
-            source_tokens=(*self.subwords.source.pieces(source_ids), "</s>"),
-            target_tokens=(*self.subwords.target.pieces(target_ids), "</s>"),
-            attention=self.native.attention(source_ids, target_ids),
+            source_tokens=(*self.subwords.source.pieces(list(source)), "</s>"),
+            target_tokens=(*self.subwords.target.pieces(list(target)), "</s>"),
+            attention=self.native.attention(source, target),
+            facts=Facts(
+                architecture=section.architecture,
+                source=self.card.source,
+                target=self.card.target,
+                d_model=section.d_model,
+                d_k=d_k,
+                positions="" if table is None else "sinusoidal" if longest is None else "learned",
+            ),
+            positions=table,
         )
 
     def _translation(self, source: list[int], hypotheses: list[Hypothesis], alignment: bool) -> Translation:
@@ -194,6 +215,7 @@ class Translator:
             tokens=tuple(self.subwords.target.pieces(ids)),
             alignment=align(self.native.attention(source, ids), len(ids)) if alignment else (),
             notes=tuple(notes),
+            _inspect=lambda: self._inspection(source, ids),
         )
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from tongsa.attention import Inspection
 from tongsa.report.markup import escape
 from tongsa.report.png import data_uri, png
 from tongsa.report.run import Example
-from tongsa.translator import Inspection
 
 COLOUR = (58, 92, 190)
 CELL = 36

@@ -7,16 +7,24 @@ Each section is a frozen dataclass and the one place of its defaults; the defaul
 
 from __future__ import annotations
 
-from tongsa.config.architectures import ARCHITECTURES, ModelSection, TransformerSection
+from tongsa.config.architectures import (
+    ARCHITECTURES,
+    AttentionalSection,
+    ModelSection,
+    RecurrentSection,
+    TransformerSection,
+)
 from tongsa.config.recipe import Recipe, hint, merge, parse_settings, read_toml
 from tongsa.config.sections import CorpusSection, DecodingSection, SubwordsSection, TrainingSection
 
 __all__ = [
     "ARCHITECTURES",
+    "AttentionalSection",
     "CorpusSection",
     "DecodingSection",
     "ModelSection",
     "Recipe",
+    "RecurrentSection",
     "SubwordsSection",
     "TrainingSection",
     "TransformerSection",

@@ -70,7 +70,73 @@ class TransformerSection(ModelSection):
         return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecurrentLayers(ModelSection):
+    """What the recurrent architectures share."""
+
+    hidden: int = 0
+    """Units of a layer (0: d_model)."""
+    layers: int = 1
+    """Of encoder and decoder each."""
+    bidirectional: bool = False
+    """Two encoders, one reading forwards and one backwards, with half of the units each; their states side by side."""
+    forget_bias: float = 1.0
+    """Of an LSTM's forget gates, at the beginning."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def units(self) -> int:
+        return self.hidden or self.d_model
+
+    def problems(self) -> list[str]:
+        found = super().problems() + bounds(self, at_least_1=["layers"], at_least_0=["hidden"])
+        if self.bidirectional and self.units % 2:
+            found.append(f"hidden is {self.units}; two directions share the units, so it must be even")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentSection(RecurrentLayers):
+    """Encoder and decoder joined by one vector: Sutskever et al. 2014, Cho et al. 2014."""
+
+    architecture: Literal["rnn", "gru", "lstm"] = "lstm"
+    """The cell: tanh, gated recurrent unit, or long short-term memory."""
+    reverse: bool = False
+    """Read the source backwards (Sutskever et al., §3.3)."""
+    feed_context: bool = False
+    """Show the source's vector to the decoder at every step, not only at its start (Cho et al., §2.2)."""
+
+    @property
+    def cell(self) -> Literal["rnn", "gru", "lstm"]:
+        return self.architecture
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionalSection(RecurrentLayers):
+    """Recurrent, with a context vector at every step: Bahdanau et al. 2015, Luong et al. 2015."""
+
+    architecture: Literal["gru-attention", "lstm-attention"] = "lstm-attention"
+    """The cell: gated recurrent unit, or long short-term memory."""
+    bidirectional: bool = True
+    """As in Bahdanau et al.; the encoder of Luong et al. reads forwards only."""
+    score: Literal["additive", "dot", "general"] = "general"
+    """How a state of the decoder is compared with those of the encoder: Bahdanau's, or one of Luong's."""
+    feed: Literal["nothing", "attentional", "context"] = "nothing"
+    """What the decoder reads beside the last token: nothing (the fastest to train), what the last softmax was taken of
+    (Luong's input feeding), or the context that its state before looks for (Bahdanau's)."""
+
+    @property
+    def cell(self) -> Literal["gru", "lstm"]:
+        return "gru" if self.architecture == "gru-attention" else "lstm"
+
+
 ARCHITECTURES: dict[str, type[ModelSection]] = {
     "transformer": TransformerSection,
+    "rnn": RecurrentSection,
+    "gru": RecurrentSection,
+    "lstm": RecurrentSection,
+    "gru-attention": AttentionalSection,
+    "lstm-attention": AttentionalSection,
 }
 """The keys of each architecture."""

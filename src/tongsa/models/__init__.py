@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from tongsa.config import ModelSection, TransformerSection
+from collections.abc import Callable
+from typing import Any
+
+from tongsa.config import AttentionalSection, ModelSection, RecurrentSection, TransformerSection
+from tongsa.models.attentional import Attentional
 from tongsa.models.contract import Seq2Seq
+from tongsa.models.recurrent import Recurrent
 from tongsa.models.transformer import Transformer
 
-MODELS: dict[type[ModelSection], type[Transformer]] = {
+MODELS: dict[type[ModelSection], Callable[[Any, int, int | None], Seq2Seq]] = {
     TransformerSection: Transformer,
+    RecurrentSection: Recurrent,
+    AttentionalSection: Attentional,
 }
 
 
 def build(config: ModelSection, source_size: int, target_size: int | None) -> Seq2Seq:
     """A model with fresh weights; `target_size` is None with a joint vocabulary."""
-    return MODELS[type(config)](config, source_size, target_size)  # type: ignore[arg-type]
+    return MODELS[type(config)](config, source_size, target_size)

@@ -7,14 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 import tongsa
+from tongsa.config import TransformerSection
 from tongsa.directory import read_tensors
 from tongsa.errors import RecipeError, UsageError
 from tongsa.text.grammar import write_pairs
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.training.distill import distil
 from tongsa.training.finetune import Mixture
+from tongsa.training.inherit import evenly, inherited
 
 SMALL = {
     "subwords.size": "800",
@@ -102,6 +105,43 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
     teacher = tongsa.Translator.load(world / "first")
     found = teacher.translate(sources[:5], replace(teacher.search, beam=2))
     assert [translation.text for translation in found] == distilled[:5]
+
+
+def test_a_student_begins_with_what_fits_of_the_teachers_weights(world: Path, tmp_path: Path) -> None:
+    still = {"training.updates": "1", "training.peak": "1e-12", "model.encoder_layers": "2"}
+    distil(world / "first", [world / "new"], out=tmp_path / "s", settings=still, beam=1)
+    teacher, student = (read_tensors(folder / "weights.safetensors") for folder in (world / "first", tmp_path / "s"))
+    new = set(student) - set(teacher)
+    assert new
+    assert all(name.startswith("encoder.1.") for name in new)
+    assert all((teacher[name] - student[name]).abs().max() < 1e-9 for name in teacher)
+
+
+def test_a_student_from_scratch_has_only_the_teachers_subwords(world: Path, tmp_path: Path) -> None:
+    distil(
+        world / "first", [world / "new"], out=tmp_path / "s", settings={"training.updates": "1"}, seed=2, inherit=False
+    )
+    teacher, student = (read_tensors(folder / "weights.safetensors") for folder in (world / "first", tmp_path / "s"))
+    assert (tmp_path / "s" / "subwords.model").read_bytes() == (world / "first" / "subwords.model").read_bytes()
+    assert (teacher["source_embedding.weight"] - student["source_embedding.weight"]).abs().max() > 0.01
+
+
+def test_layers_are_inherited_evenly_spaced() -> None:
+    assert [evenly(*counts) for counts in ((1, 6), (2, 6), (3, 5), (4, 4), (2, 1))] == [
+        [0],
+        [0, 5],
+        [0, 2, 4],
+        [0, 1, 2, 3],
+        [0, 0],
+    ]
+
+
+def test_the_decoders_layers_come_from_their_places_in_the_teacher() -> None:
+    model, teacher_model = TransformerSection(decoder_layers=2), TransformerSection(decoder_layers=6)
+    teacher = {f"decoder.{i}.bias": torch.full((3,), float(i)) for i in range(6)} | {"other": torch.ones(2)}
+    student = {"decoder.0.bias": torch.zeros(3), "decoder.1.bias": torch.zeros(3), "other": torch.zeros(5)}
+    found = inherited(student, model, teacher, teacher_model)
+    assert {name: value[0].item() for name, value in found.items()} == {"decoder.0.bias": 0.0, "decoder.1.bias": 5.0}
 
 
 def test_learned_positions_must_reach_as_far_as_the_corpus(world: Path, tmp_path: Path) -> None:

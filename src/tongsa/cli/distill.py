@@ -15,13 +15,19 @@ def distill(
     teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="The translator directory to learn from.")],
     corpus: Corpora,
     out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
-    recipe: Annotated[str, typer.Option("--recipe", help="Of the student: a name or a TOML file.")] = "student",
+    recipe: Annotated[
+        str | None,
+        typer.Option("--recipe", help="Of the student; by default the teacher's own with one decoder layer."),
+    ] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="SECTION.KEY=VALUE.")] = None,
     valid: Annotated[list[str] | None, typer.Option("--valid", help="Corpus to validate on.")] = None,
     beam: Annotated[int, typer.Option("--beam", help="Of the teacher's search.")] = 4,
     minutes: Annotated[float | None, typer.Option("--minutes", help="Train so long.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
+    scratch: Annotated[
+        bool, typer.Option("--scratch", help="Begin with random weights instead of those of the teacher that fit.")
+    ] = False,
     encoding: Encoding = "utf-8",
     threads: Threads = None,
     device: Device = "auto",
@@ -51,4 +57,5 @@ def distill(
         threads=threads,
         device=device,
         show=for_this_stream(),
+        inherit=not scratch,
     )

@@ -11,14 +11,16 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from tongsa.files import replacing
+from tongsa.files import replacing, write_atomically
 from tongsa.progress import Show, Silent
 from tongsa.text.lines import tidy
 from tongsa.text.pairs import Pair, Reading, open_corpus
+from tongsa.training.inherit import student_recipe
 from tongsa.training.run import Names, train
 from tongsa.translator import Translator
 
 BLOCK = 4096
+RECIPE = "student.toml"
 
 
 def distil(
@@ -26,7 +28,7 @@ def distil(
     corpus: Sequence[str | Path],
     *,
     out: str | Path,
-    recipe: str = "student",
+    recipe: str | None = None,
     settings: Mapping[str, str] | None = None,
     valid: Names | None = None,
     beam: int = 4,
@@ -37,8 +39,13 @@ def distil(
     threads: int | None = None,
     device: str = "auto",
     show: Show | None = None,
+    inherit: bool = True,
 ) -> Translator | None:
-    """Write the teacher's translation of the corpus to `out`/distilled; train a student on it, with its subwords."""
+    """Write the teacher's translation of the corpus to `out`/distilled; train a student on it, with its subwords.
+
+    recipe   of the student; without one it is the teacher's own with one decoder layer
+    inherit  begin with those of the teacher's weights that fit
+    """
     show = show or Silent()
     master = Translator.load(teacher, device=device, threads=threads)
     source, target = master.card.source, master.card.target
@@ -46,13 +53,15 @@ def distil(
     if not folder.is_dir():
         pairs = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding))
         _translate(master, pairs, folder, beam, show)
+    if not recipe:
+        write_atomically(folder / RECIPE, student_recipe(Path(teacher)).to_toml())
     return train(
         folder / "train",
         source=source,
         target=target,
         out=out,
         valid=valid,
-        recipe=recipe,
+        recipe=recipe or str(folder / RECIPE),
         settings=settings,
         minutes=minutes,
         seed=seed,
@@ -60,7 +69,8 @@ def distil(
         threads=threads,
         device=device,
         show=show,
-        subwords=teacher,
+        subwords=None if inherit else teacher,
+        teacher=teacher if inherit else None,
     )
 
 

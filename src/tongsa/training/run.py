@@ -26,6 +26,7 @@ from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
 from tongsa.training.finetune import Mixture, fine_tuning_recipe
 from tongsa.training.finish import finish
+from tongsa.training.inherit import write_inherited
 from tongsa.training.job import INITIAL_WEIGHTS, Job, open_job, save_job
 from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
@@ -56,6 +57,7 @@ def train(
     show: Show | None = None,
     init: str | Path | None = None,
     subwords: str | Path | None = None,
+    teacher: str | Path | None = None,
     mix: Names | None = None,
     mix_ratio: float = 1.0,
 ) -> Translator | None:
@@ -64,6 +66,7 @@ def train(
     init, mix  go on from the weights and subwords of another translator; `mix` is text of its domain, of which
                `mix_ratio` pairs are mixed in for each new one
     subwords   take the subwords of another translator, and nothing else
+    teacher    take the subwords of another translator, and of its weights what fits
 
     None where the training was interrupted, or where this process is one of several and does not lead.
     """
@@ -85,6 +88,7 @@ def train(
             device=chosen,
             init=Path(init) if init else None,
             subwords=Path(subwords) if subwords else None,
+            teacher=Path(teacher) if teacher else None,
             mix=_names(mix or []),
             mix_ratio=mix_ratio,
         )
@@ -110,6 +114,7 @@ class Start:
     device: torch.device
     init: Path | None
     subwords: Path | None
+    teacher: Path | None
     mix: list[str]
     mix_ratio: float
 
@@ -135,7 +140,7 @@ def _begin(
     found = survey(training, show)
     for line in new.left_out.lines():
         show.say(line)
-    borrowed = start.init or start.subwords
+    borrowed = start.init or start.teacher or start.subwords
     if start.recipe == "auto" and not borrowed:
         recipe = _prepare_auto(directory, training, validation, found, start, show)
     else:
@@ -153,6 +158,10 @@ def _begin(
         )
     if start.init:
         write_atomically(directory / "data" / INITIAL_WEIGHTS, (start.init / WEIGHTS).read_bytes())
+    elif start.teacher:
+        begin = directory / "data" / INITIAL_WEIGHTS
+        taken, all_ = write_inherited(begin, start.teacher, recipe.model, Subwords.load(start.teacher), start.seed)
+        show.say(f"begins with the teacher's weights in {taken} of {all_} tensors")
     if isinstance(training, Mixture):
         training.save_old_to_score(directory)
     recipe = resolved(recipe, start.threads, start.device)
@@ -165,7 +174,7 @@ def _begin(
         threads=max(1, start.threads // recipe.training.processes),
         corpora=corpus,
         valid=valid,
-        init=str(start.init) if start.init else None,
+        init=str(start.init or start.teacher) if start.init or start.teacher else None,
     )
     save_job(directory, recipe, job)
 

@@ -1,0 +1,71 @@
+"""What a student takes over of its teacher's weights: all that fits, and of the decoder's layers a few, evenly spaced.
+
+A student that begins so has little left to learn (Shleifer and Rush 2020): the encoder and the embeddings are the
+teacher's, only the few layers of the decoder have to learn to do the work of all of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save
+from torch import Tensor
+
+from tongsa.config import ModelSection, Recipe, TransformerSection, merge
+from tongsa.directory import WEIGHTS, named_weights, read_card, read_tensors
+from tongsa.files import write_atomically
+from tongsa.models import build
+from tongsa.text.subwords import Subwords
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "model": {"decoder_layers": 1, "dropout": 0.1},
+    "training": {
+        "schedule": "cosine",
+        "peak": 0.0015,
+        "warmup": 200,
+        "updates": 5000,
+        "chunk_tokens": 0,
+        "processes": 0,
+    },
+}
+
+
+def student_recipe(teacher: Path) -> Recipe:
+    """The teacher's own, but with one decoder layer, which is where the time of translating goes."""
+    card = read_card(teacher)
+    return Recipe.from_values(merge(card.recipe.to_values(), SETTINGS), f"a student of {teacher}")
+
+
+def write_inherited(path: Path, teacher: Path, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
+    """Write the weights a student begins with; how many tensors are the teacher's, and how many there are."""
+    torch.manual_seed(seed)
+    weights = named_weights(build(model, len(subwords.source), None if subwords.joint else len(subwords.target)))
+    taken = inherited(weights, model, read_tensors(teacher / WEIGHTS), read_card(teacher).recipe.model)
+    write_atomically(path, save({**weights, **taken}))
+    return len(taken), len(weights)
+
+
+def inherited(
+    weights: dict[str, Tensor], model: ModelSection, teacher: dict[str, Tensor], teacher_model: ModelSection
+) -> dict[str, Tensor]:
+    """Those of the student's tensors that the teacher has in the same shape, with the teacher's values."""
+    places: dict[str, str] = {}
+    if isinstance(model, TransformerSection) and isinstance(teacher_model, TransformerSection):
+        chosen = evenly(model.decoder_layers, teacher_model.decoder_layers)
+        places = {f"decoder.{own}.": f"decoder.{its}." for own, its in enumerate(chosen)}
+    found = {}
+    for name, tensor in weights.items():
+        prefix = next((place for place in places if name.startswith(place)), "")
+        value = teacher.get(places.get(prefix, "") + name.removeprefix(prefix))
+        if value is not None and value.shape == tensor.shape:
+            found[name] = value
+    return found
+
+
+def evenly(few: int, many: int) -> list[int]:
+    """Places of `few` among `many`, the first and the last among them; the first alone for one."""
+    if few == 1 or many == 1:
+        return [0] * few
+    return [round(i * (many - 1) / (few - 1)) for i in range(few)]

@@ -10,7 +10,10 @@ from __future__ import annotations
 from tongsa.config.architectures import (
     ARCHITECTURES,
     AttentionalSection,
+    ByteNetSection,
+    ConvS2SSection,
     ModelSection,
+    NeuralGPUSection,
     RecurrentSection,
     TransformerSection,
 )
@@ -20,9 +23,12 @@ from tongsa.config.sections import CorpusSection, DecodingSection, SubwordsSecti
 __all__ = [
     "ARCHITECTURES",
     "AttentionalSection",
+    "ByteNetSection",
+    "ConvS2SSection",
     "CorpusSection",
     "DecodingSection",
     "ModelSection",
+    "NeuralGPUSection",
     "Recipe",
     "RecurrentSection",
     "SubwordsSection",

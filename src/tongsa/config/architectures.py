@@ -19,6 +19,11 @@ class ModelSection:
     dropout: float = 0.1
     """P_drop (§5.4)."""
 
+    @property
+    def longest(self) -> int | None:
+        """Tokens of the longest sequence that the model can take, where it has such a limit."""
+        return None
+
     def problems(self) -> list[str]:
         return bounds(self, at_least_1=["d_model"], fractions=["dropout"])
 
@@ -59,6 +64,10 @@ class TransformerSection(ModelSection):
     @property
     def value_width(self) -> int:
         return self.d_v or self.d_model // self.heads
+
+    @property
+    def longest(self) -> int | None:
+        return self.max_positions if self.positions == "learned" else None
 
     def problems(self) -> list[str]:
         whole = ["encoder_layers", "decoder_layers", "d_ff", "heads", "max_positions"]
@@ -131,6 +140,110 @@ class AttentionalSection(RecurrentLayers):
         return "gru" if self.architecture == "gru-attention" else "lstm"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConvS2SSection(ModelSection):
+    """Gated convolutions with attention: Gehring et al. 2017. The defaults are its model for English-Romanian."""
+
+    architecture: Literal["convs2s"] = "convs2s"
+    """Its name."""
+    encoder_layers: int = 20
+    """Blocks of the encoder (§4.2)."""
+    decoder_layers: int = 20
+    """Blocks of the decoder (§4.2)."""
+    hidden: int = 0
+    """d, the channels that a block gives (0: d_model, the width of embeddings)."""
+    kernel: int = 3
+    """k, the positions that a block of the encoder sees; one of the decoder sees as many, back from its own (§3.2)."""
+    max_positions: int = 1024
+    """Learned positions there are (§3.1)."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def channels(self) -> int:
+        return self.hidden or self.d_model
+
+    @property
+    def longest(self) -> int | None:
+        return self.max_positions
+
+    def problems(self) -> list[str]:
+        whole = ["encoder_layers", "decoder_layers", "kernel", "max_positions"]
+        return super().problems() + bounds(self, at_least_1=whole, at_least_0=["hidden"]) + odd(self.kernel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByteNetSection(ModelSection):
+    """Dilated convolutions, the decoder standing on the encoder: Kalchbrenner et al. 2016."""
+
+    architecture: Literal["bytenet"] = "bytenet"
+    """Its name."""
+    d_model: int = 1600
+    """2d, the channels between blocks; inside a block there are half as many (§3.6, §6)."""
+    sets: int = 6
+    """Sets of blocks whose dilation doubles from 1 to max_dilation, in encoder and decoder each (§6)."""
+    max_dilation: int = 16
+    """r of the last block of a set (§3.5)."""
+    kernel: int = 3
+    """k, the inputs of a dilated convolution."""
+    unfold_a: float = 1.2
+    """a of |t^| = a|s| + b, the columns that the decoder stands on (§3.2)."""
+    unfold_b: int = 0
+    """b of it."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def inner(self) -> int:
+        """d"""
+        return self.d_model // 2
+
+    @property
+    def dilations(self) -> list[int]:
+        """Of the blocks of a stack, from the first to the last: 1, 2, 4, 8, 16, 1, 2, ..."""
+        return self.sets * [1 << power for power in range(self.max_dilation.bit_length())]
+
+    def problems(self) -> list[str]:
+        whole = ["sets", "max_dilation", "kernel"]
+        found = super().problems() + bounds(self, at_least_1=whole, at_least_0=["unfold_b"]) + odd(self.kernel)
+        if self.d_model % 2:
+            found.append(f"d_model is {self.d_model}; it is 2d, an even number")
+        if self.unfold_a < 1:
+            found.append(f"unfold_a is {self.unfold_a}; it must be at least 1")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralGPUSection(ModelSection):
+    """The Extended Neural GPU, an active memory: Kaiser and Bengio 2016."""
+
+    architecture: Literal["extended-neural-gpu"] = "extended-neural-gpu"
+    """Its name; d_model is m, the channels of the mental image."""
+    rows: int = 4
+    """w, the rows of the image; its columns follow the sentence."""
+    layers: int = 2
+    """CGRUs that a step applies one after the other."""
+    kernel: int = 3
+    """Rows and columns that a convolution sees."""
+    unfold_a: float = 1.2
+    """a of n = a|s| + b, the columns of the image: the target must find room there too."""
+    unfold_b: int = 6
+    """b of it."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    def problems(self) -> list[str]:
+        whole = ["rows", "layers", "kernel"]
+        found = super().problems() + bounds(self, at_least_1=whole, at_least_0=["unfold_b"]) + odd(self.kernel)
+        if self.unfold_a < 1:
+            found.append(f"unfold_a is {self.unfold_a}; it must be at least 1")
+        return found
+
+
+def odd(kernel: int) -> list[str]:
+    return [] if kernel % 2 else [f"kernel is {kernel}; it must be odd, to see as much before a position as after it"]
+
+
 ARCHITECTURES: dict[str, type[ModelSection]] = {
     "transformer": TransformerSection,
     "rnn": RecurrentSection,
@@ -138,5 +251,8 @@ ARCHITECTURES: dict[str, type[ModelSection]] = {
     "lstm": RecurrentSection,
     "gru-attention": AttentionalSection,
     "lstm-attention": AttentionalSection,
+    "convs2s": ConvS2SSection,
+    "bytenet": ByteNetSection,
+    "extended-neural-gpu": NeuralGPUSection,
 }
 """The keys of each architecture."""

@@ -24,9 +24,9 @@ Memory = tuple[Tensor, Tensor]
 
 
 class CGRU(nn.Module):
-    """CGRU(s) = u ⊙ s + (1 - u) ⊙ tanh(U * (r ⊙ s) + B),  u = σ(U' * s + B'),  r = σ(U'' * s + B'')       §2, Eq. 1
+    """CGRU(s) = u ⊙ s + (1 - u) ⊙ tanh(U * (r ⊙ s) + B),  u = σ(U' * s + B'),  r = σ(U'' * s + B'')           Eq. 1
 
-    In the decoder, CGRU^d adds W * p, W' * p and W'' * p of the output tape p to the three sums (§3, Eq. 2).
+    In the decoder, CGRU^d adds W * p, W' * p and W'' * p of the output tape p to the three sums.
     """
 
     def __init__(self, config: NeuralGPUSection) -> None:
@@ -101,7 +101,7 @@ class NeuralGPU(Seq2Seq):
         self._initialise()
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Memory:
-        """s_0 has the embedded source in its first row, and zeros below and behind; s_fin is s_|s| (§2)."""
+        """s_0 has the embedded source in its first row, and zeros below and behind; s_fin is s_|s|."""
         lengths = source_mask.sum(dim=1)
         columns = (lengths.double() * self.config.unfold_a).ceil().long() + self.config.unfold_b
         width = max(int(columns.max()), source.shape[1])
@@ -137,7 +137,7 @@ class NeuralGPU(Seq2Seq):
         return self.project(self._read(d, there, step)), State(state.memory, (d, tape, place + 1))
 
     def _advance(self, d: Tensor, there: Tensor, tape: Tensor, added: Tensor, step: int) -> tuple[Tensor, Tensor]:
-        """p with the symbol of the step before in its place, and the image after one step with it (§3).
+        """p with the symbol of the step before in its place, and the image after one step with it.
 
         The first symbol is `<pad>`, which is before the first place and zero. Beyond the image nothing is written.
         """
@@ -149,7 +149,7 @@ class NeuralGPU(Seq2Seq):
 
     @staticmethod
     def _read(d: Tensor, there: Tensor, step: int) -> Tensor:
-        """d_k[0, k, :], which O makes the logits of the k-th symbol (§3); beyond the image its last column."""
+        """d_k[0, k, :], which O makes the logits of the k-th symbol; beyond the image its last column."""
         place = (there.sum(dim=1).long() - 1).clamp(max=step)
         return d[torch.arange(len(d), device=d.device), 0, place]
 

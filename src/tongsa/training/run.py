@@ -12,7 +12,7 @@ from types import FrameType
 
 import torch
 
-from tongsa.config import Recipe, TransformerSection
+from tongsa.config import Recipe
 from tongsa.devices import choose_device
 from tongsa.directory import WEIGHTS
 from tongsa.errors import DirectoryError, RecipeError, UsageError
@@ -202,9 +202,9 @@ def _prepare_auto(
 
 def _check_reach(recipe: Recipe) -> None:
     """Learned positions must reach as far as the corpus does."""
-    model, longest = recipe.model, recipe.corpus.max_tokens
-    if isinstance(model, TransformerSection) and model.positions == "learned" and model.max_positions <= longest:
-        raise RecipeError(f"model.max_positions {model.max_positions} must be above corpus.max_tokens {longest}")
+    positions, longest = recipe.model.longest, recipe.corpus.max_tokens
+    if positions is not None and positions <= longest:
+        raise RecipeError(f"model.max_positions {positions} must be above corpus.max_tokens {longest}")
 
 
 def resolved(recipe: Recipe, threads: int, device: torch.device) -> Recipe:

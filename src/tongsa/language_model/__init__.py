@@ -1,0 +1,1 @@
+"""Language models: the memory network's, and the trigram that it is measured against."""

@@ -1,0 +1,138 @@
+"""The memory network that answers questions: "End-To-End Memory Networks" (Sukhbaatar et al. 2015, arXiv 1503.08895).
+
+A story of sentences x_1 ... x_n, a question q, an answer a. Each of K hops looks over all sentences of the story and adds
+what it found to what it asks next:
+
+    u^1 = B q                                      the question
+    p_i = softmax(u^T m_i),   m_i = A x_i          where it looks          Eq. 1
+    o   = sum_i p_i c_i,      c_i = C x_i          what it finds there     Eq. 2
+    u^(k+1) = u^k + o^k                            what it asks next       Eq. 4
+    a   = softmax(W (o^K + u^K))                   the answer              Eq. 3
+
+It is no `Seq2Seq`: it writes one word. The language model of §5 is in memory_language_model.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+Tying = Literal["adjacent", "layerwise"]
+Encoding = Literal["position", "bag"]
+
+NOTHING = 0
+"""The row of `Sentences` that holds no sentence, and the time of a memory that is not there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryNetworkShape:
+    """Everything that says which weights there are."""
+
+    words: int
+    """V, the size of the vocabulary; answers are words of it."""
+    d: int = 50
+    """Width of the embeddings: 50 for all tasks together, 20 for one alone (§4.2)."""
+    hops: int = 3
+    """K."""
+    memories: int = 50
+    """Sentences that fit into the memory: the most recent ones of a story (§4.2)."""
+    tying: Tying = "adjacent"
+    """Which matrices of the hops are the same (§2.2)."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The distinct sentences of a batch as weighted bags of words; row 0 holds no sentence at all.
+
+    The position encoding (§4.1) weighs word j of J in dimension k of d by
+
+        l_kj = (1 - j/J) - (k/d)(1 - 2j/J),
+
+    which is linear in k. So sum_j l_j · A x_j = (alpha A) - (k/d) · (beta A), where a row of alpha holds 1 - j/J, and one
+    of beta 1 - 2j/J, at the places of the words: two products of matrices instead of a look-up for every word.
+    """
+
+    alpha: Tensor
+    """(sentences, words)"""
+    beta: Tensor
+    """(sentences, words): all zero for plain bags of words."""
+
+
+class MemoryNetwork(nn.Module):
+    """Hops over the sentences of a story."""
+
+    def __init__(self, shape: MemoryNetworkShape) -> None:
+        super().__init__()
+        self.shape = shape
+        adjacent = shape.tying == "adjacent"
+        # Adjacent (§2.2): A^1 = B, then A^(k+1) = C^k, and W^T = C^K. Layer-wise: A, C, B and W^T, each for all hops.
+        tables = shape.hops + 1 if adjacent else 4
+        self.embeddings = nn.Parameter(torch.empty(shape.words, tables, shape.d))
+        # T_A and T_C (§4.1) are tied as A and C are; time 0 is that of no memory, and stays zero.
+        self.times = nn.Parameter(torch.empty(shape.memories, shape.hops + 1 if adjacent else 2, shape.d))
+        self.h = None if adjacent else nn.Linear(shape.d, shape.d, bias=False)
+        self.register_buffer("k_over_d", torch.arange(1, shape.d + 1) / shape.d, persistent=False)
+        for parameter in self.parameters():
+            nn.init.normal_(parameter, std=0.1)  # §4.2
+
+    def forward(
+        self,
+        sentences: Sentences,
+        story: Tensor,
+        times: Tensor,
+        question: Tensor,
+        linear: bool = False,
+        seen: list[Tensor] | None = None,
+    ) -> Tensor:
+        """Logits (batch, words) of the answer.
+
+        story (batch, memories) and question (batch) are rows of `sentences`; times (batch, memories) are distances from
+        the question, 1 for the sentence just before it. `linear` leaves the softmax of the hops out: the linear start
+        (§4.1). `seen` collects p (batch, memories), one tensor a hop.
+        """
+        embedded = self.embed(sentences)  # (sentences, tables, d)
+        time = torch.cat([torch.zeros_like(self.times[:1]), self.times])
+        adjacent = self.shape.tying == "adjacent"
+        u = embedded[question, 0 if adjacent else 2]
+        for hop in range(self.shape.hops):
+            a, c = (hop, hop + 1) if adjacent else (0, 1)
+            p = look(u, embedded[:, a], time[:, a], story, times, linear)
+            o = find(p, embedded[:, c], time[:, c], story, times)
+            u = (u if self.h is None else self.h(u)) + o
+            if seen is not None:
+                seen.append(p.detach())
+        return u @ self.embeddings[:, -1].T
+
+    def embed(self, sentences: Sentences) -> Tensor:
+        """Every sentence through every matrix at once: (sentences, tables, d)."""
+        flat = self.embeddings.flatten(1)  # (words, tables * d)
+        alpha, beta = (bags @ flat for bags in (sentences.alpha, sentences.beta))
+        shape = (-1, *self.embeddings.shape[1:])
+        return alpha.view(shape) - beta.view(shape) * self.k_over_d
+
+
+def look(u: Tensor, m: Tensor, time: Tensor, story: Tensor, times: Tensor, linear: bool) -> Tensor:
+    """p_i = softmax(u^T (m_i + T_A(i))): (batch, memories)                                         Eq. 1, §4.1
+
+    Empty places of the memory have m_i = 0 and take part, as in the paper: a hop can look there to find nothing.
+    A sentence that several stories share meets each u once, in a product of matrices, and is picked from there.
+    """
+    scores = (u @ m.T).gather(1, story) + (u @ time.T).gather(1, times)
+    return scores if linear else torch.softmax(scores, dim=-1)
+
+
+def find(p: Tensor, c: Tensor, time: Tensor, story: Tensor, times: Tensor) -> Tensor:
+    """o = sum_i p_i (c_i + T_C(i)): (batch, d)                                                     Eq. 2, §4.1"""
+    over_sentences = p.new_zeros(len(p), len(c)).scatter_add(1, story, p)
+    over_times = p.new_zeros(len(p), len(time)).scatter_add(1, times, p)
+    return over_sentences @ c + over_times @ time
+
+
+def position_encoding(words: int, d: int) -> Tensor:
+    """l_kj = (1 - j/J) - (k/d)(1 - 2j/J), both counted from 1: (words, d)                                   §4.1"""
+    j = torch.arange(1, words + 1)[:, None] / words
+    k = torch.arange(1, d + 1) / d
+    return (1 - j) - k * (1 - 2 * j)

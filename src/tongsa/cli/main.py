@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tongsa import __version__
-from tongsa.cli import corpus, demo, distill, doctor, evaluate, export, import_, score, train, translate
+from tongsa.cli import compare, corpus, demo, distill, doctor, evaluate, export, import_, score, train, translate
 from tongsa.errors import TongsaError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "translate": translate.translate,
     "evaluate": evaluate.evaluate,
     "score": score.score,
+    "compare": compare.compare,
     "export": export.export,
     "import": import_.import_,
     "distill": distill.distill,

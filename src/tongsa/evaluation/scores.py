@@ -26,15 +26,19 @@ def score(
     from sacrebleu.metrics import BLEU, CHRF, TER
 
     check_metrics(metrics)
-    language = target.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are cut as zh is
-    tokenizer = TOKENIZERS.get(language, "13a")
-    makers = {"bleu": lambda: BLEU(tokenize=tokenizer), "chrf": CHRF, "ter": TER}
+    makers = {"bleu": lambda: BLEU(tokenize=tokenizer(target)), "chrf": CHRF, "ter": TER}
     scores: dict[str, Score] = {}
     for name in metrics:
         metric = makers[name]()
         value = metric.corpus_score(list(hypotheses), [list(references)]).score
         scores[name] = {"score": round(float(value), 3), "signature": str(metric.get_signature())}
     return scores
+
+
+def tokenizer(target: str) -> str:
+    """Sacrebleu's name for how BLEU cuts this language."""
+    language = target.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are cut as zh is
+    return TOKENIZERS.get(language, "13a")
 
 
 def check_metrics(names: Sequence[str]) -> None:

@@ -1,0 +1,1 @@
+"""Several architectures on the same ids with the same budget, and what became of them."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from tongsa.babi.encoding import UNKNOWN, Encoded
-from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkShape
+from tongsa.models.memory_network import MemoryNetwork
 
 TESTED_AT_ONCE = 1000
 
@@ -68,11 +68,9 @@ def rows_by_task(encoded: Encoded, share: float, generator: torch.Generator) -> 
     return torch.cat(kept), torch.cat(held)
 
 
-def train(shape: MemoryNetworkShape, encoded: Encoded, plan: Plan, seed: int) -> Iterator[tuple[MemoryNetwork, Epoch]]:
-    """The network after each epoch: the same object every time, first linear (where that is planned), then not."""
-    torch.manual_seed(seed)
+def train(network: MemoryNetwork, encoded: Encoded, plan: Plan, seed: int) -> Iterator[Epoch]:
+    """Epoch by epoch: first linear, where that is planned, then not."""
     generator = torch.Generator().manual_seed(seed)
-    network = MemoryNetwork(shape)
     rows, held = rows_by_task(encoded, plan.held_out, generator)
     began = time.monotonic()
     number = 0
@@ -81,9 +79,9 @@ def train(shape: MemoryNetworkShape, encoded: Encoded, plan: Plan, seed: int) ->
         for epoch in range(plan.linear_epochs if linear else plan.epochs):
             rate = plan.linear_rate if linear else plan.rate * 0.5 ** (epoch // plan.anneal_every)
             loss = train_epoch(network, encoded, rows, plan, rate, linear, generator)
-            valid_loss, valid_error = test(network, encoded, held, linear)
+            valid_loss, valid_error = measure(network, encoded, held, linear)
             number += 1
-            yield network, Epoch(number, linear, loss, valid_loss, valid_error, time.monotonic() - began)
+            yield Epoch(number, linear, loss, valid_loss, valid_error, time.monotonic() - began)
             best, since = (valid_loss, 0) if valid_loss < best else (best, since + 1)
             if linear and since == plan.linear_patience:
                 break
@@ -125,7 +123,7 @@ def answers(network: MemoryNetwork, encoded: Encoded, rows: Tensor, linear: bool
     )
 
 
-def test(network: MemoryNetwork, encoded: Encoded, rows: Tensor, linear: bool = False) -> tuple[float, float]:
+def measure(network: MemoryNetwork, encoded: Encoded, rows: Tensor, linear: bool = False) -> tuple[float, float]:
     """Mean loss (of the answers that can be given at all) and share of wrong answers."""
     if not len(rows):
         return float("nan"), float("nan")

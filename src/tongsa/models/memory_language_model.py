@@ -23,6 +23,8 @@ from torch.nn.functional import dropout, pad
 
 QUESTION = 0.1
 """Every component of u^1 (§5)."""
+H_AT_FIRST = 0.7
+"""H begins as so much of the identity."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,10 @@ class MemoryLanguageModel(nn.Module):
         self.w = nn.Linear(shape.d, shape.words, bias=False)
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=0.05)  # §5
+        # Not the paper's, which begins with noise here too: what a hop found then fades before the last one, and the
+        # first few hundred updates go by without learning anything but how frequent each word is.
+        with torch.no_grad():
+            nn.init.eye_(self.h.weight).mul_(H_AT_FIRST)
 
     def forward(self, text: Tensor, seen: list[Tensor] | None = None) -> Tensor:
         """Logits (batch, L, words) of the words after each of the last L, from text (batch, N - 1 + L).

@@ -1,7 +1,7 @@
 """The memory network that answers questions: "End-To-End Memory Networks" (Sukhbaatar et al. 2015, arXiv 1503.08895).
 
-A story of sentences x_1 ... x_n, a question q, an answer a. Each of K hops looks over all sentences of the story and adds
-what it found to what it asks next:
+A story of sentences x_1 ... x_n, a question q, an answer a. Each of K hops looks over all sentences of the story and
+adds what it found to what it asks next:
 
     u^1 = B q                                      the question
     p_i = softmax(u^T m_i),   m_i = A x_i          where it looks          Eq. 1
@@ -51,8 +51,8 @@ class Sentences:
 
         l_kj = (1 - j/J) - (k/d)(1 - 2j/J),
 
-    which is linear in k. So sum_j l_j · A x_j = (alpha A) - (k/d) · (beta A), where a row of alpha holds 1 - j/J, and one
-    of beta 1 - 2j/J, at the places of the words: two products of matrices instead of a look-up for every word.
+    which is linear in k. So sum_j l_j · A x_j = (alpha A) - (k/d) · (beta A), where a row of alpha holds 1 - j/J, and
+    one of beta 1 - 2j/J, at the places of the words: two products of matrices instead of a look-up for every word.
     """
 
     alpha: Tensor
@@ -74,7 +74,6 @@ class MemoryNetwork(nn.Module):
         # T_A and T_C (§4.1) are tied as A and C are; time 0 is that of no memory, and stays zero.
         self.times = nn.Parameter(torch.empty(shape.memories, shape.hops + 1 if adjacent else 2, shape.d))
         self.h = None if adjacent else nn.Linear(shape.d, shape.d, bias=False)
-        self.register_buffer("k_over_d", torch.arange(1, shape.d + 1) / shape.d, persistent=False)
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=0.1)  # §4.2
 
@@ -110,8 +109,8 @@ class MemoryNetwork(nn.Module):
         """Every sentence through every matrix at once: (sentences, tables, d)."""
         flat = self.embeddings.flatten(1)  # (words, tables * d)
         alpha, beta = (bags @ flat for bags in (sentences.alpha, sentences.beta))
-        shape = (-1, *self.embeddings.shape[1:])
-        return alpha.view(shape) - beta.view(shape) * self.k_over_d
+        shape, d = (-1, *self.embeddings.shape[1:]), self.shape.d
+        return alpha.view(shape) - beta.view(shape) * (torch.arange(1, d + 1, device=flat.device) / d)
 
 
 def look(u: Tensor, m: Tensor, time: Tensor, story: Tensor, times: Tensor, linear: bool) -> Tensor:

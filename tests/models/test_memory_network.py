@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from tests.babi import town
+from tongsa.babi.encoding import Batch, Lexicon, encode
+from tongsa.babi.stories import Question, words
+from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkShape, Tying, position_encoding
+
+QUESTIONS = town.stories(12, seed=4)
+LEXICON = Lexicon.of(QUESTIONS)
+MEMORIES = 7
+
+
+def network(tying: Tying = "adjacent", hops: int = 3) -> MemoryNetwork:
+    torch.manual_seed(1)
+    return MemoryNetwork(MemoryNetworkShape(words=len(LEXICON), d=6, hops=hops, memories=MEMORIES, tying=tying)).double()
+
+
+def everything() -> Batch:
+    batch = encode(QUESTIONS, LEXICON, MEMORIES, "position").batch(torch.arange(len(QUESTIONS)))
+    batch.sentences.__dict__.update(alpha=batch.sentences.alpha.double(), beta=batch.sentences.beta.double())
+    return batch
+
+
+def answer(model: MemoryNetwork, batch: Batch, linear: bool = False, seen: list[Tensor] | None = None) -> Tensor:
+    found: Tensor = model(batch.sentences, batch.story, batch.times, batch.question, linear, seen)
+    return found
+
+
+def by_the_paper(model: MemoryNetwork, question: Question, linear: bool) -> Tensor:
+    """§2 and §4.1 as they are written: a story, a sentence and a word at a time."""
+    shape = model.shape
+    table = {name: model.embeddings[:, place] for name, place in tables(shape).items()}
+    time = model.times
+
+    def sentence(text: str, matrix: Tensor) -> Tensor:
+        ids = [LEXICON.places[word] for word in words(text)]
+        return (position_encoding(len(ids), shape.d).double() * matrix[ids]).sum(dim=0)
+
+    u = sentence(question.text, table["B"])
+    recent = question.story[::-1][: shape.memories]
+    for hop in range(1, shape.hops + 1):
+        a, c = table[f"A{hop}"], table[f"C{hop}"]
+        t_a, t_c = (time[:, hop - 1], time[:, hop]) if shape.tying == "adjacent" else (time[:, 0], time[:, 1])
+        empty = [torch.zeros(shape.d).double()] * (shape.memories - len(recent))
+        m = torch.stack([sentence(text, a) + t_a[i] for i, text in enumerate(recent)] + empty)
+        o = torch.stack([sentence(text, c) + t_c[i] for i, text in enumerate(recent)] + empty)
+        scores = m @ u
+        p = scores if linear else torch.softmax(scores, dim=0)
+        u = (u if model.h is None else model.h(u)) + p @ o
+    return u @ table["W"].T
+
+
+def tables(shape: MemoryNetworkShape) -> dict[str, int]:
+    """§2.2: which of the matrices are one."""
+    hops = range(1, shape.hops + 1)
+    if shape.tying == "layerwise":
+        return {"B": 2, "W": 3} | {f"A{hop}": 0 for hop in hops} | {f"C{hop}": 1 for hop in hops}
+    return {"B": 0, "W": shape.hops} | {f"A{hop}": hop - 1 for hop in hops} | {f"C{hop}": hop for hop in hops}
+
+
+def test_batched_products_equal_the_equations_of_the_paper_word_by_word() -> None:
+    for tying in ("adjacent", "layerwise"):
+        for linear in (False, True):
+            model = network(tying)  # type: ignore[arg-type]
+            found = answer(model, everything(), linear)
+            expected = torch.stack([by_the_paper(model, question, linear) for question in QUESTIONS])
+            assert torch.allclose(found, expected, atol=1e-6), (tying, linear)
+
+
+def test_the_position_encoding_is_that_of_the_paper() -> None:
+    found = position_encoding(4, 5)
+    for j in range(1, 5):
+        for k in range(1, 6):
+            assert abs(float(found[j - 1, k - 1]) - ((1 - j / 4) - (k / 5) * (1 - 2 * j / 4))) < 1e-6
+
+
+def test_a_question_is_answered_alike_in_whatever_company() -> None:
+    model = network().float()
+    encoded = encode(QUESTIONS, LEXICON, MEMORIES, "position")
+    together = answer(model, encoded.batch(torch.arange(len(QUESTIONS))))
+    alone = torch.cat([answer(model, encoded.batch(torch.tensor([row]))) for row in range(len(QUESTIONS))])
+    assert torch.allclose(together, alone, atol=1e-6)
+
+
+def test_attention_is_a_distribution_over_the_memory_and_one_tensor_a_hop() -> None:
+    seen: list[Tensor] = []
+    answer(network(hops=2), everything(), seen=seen)
+    assert len(seen) == 2
+    for p in seen:
+        assert p.shape == (len(QUESTIONS), MEMORIES)
+        assert torch.allclose(p.sum(dim=1), torch.ones(len(QUESTIONS)).double())
+
+
+def test_adjacent_hops_share_matrices_and_layerwise_ones_have_the_same_number_for_any_hops() -> None:
+    sizes = {hops: sum(p.numel() for p in network("adjacent", hops).parameters()) for hops in (1, 3)}
+    a_hop = (len(LEXICON) + MEMORIES) * 6
+    assert sizes == {1: 2 * a_hop, 3: 4 * a_hop}
+    one, three = (sum(p.numel() for p in network("layerwise", hops).parameters()) for hops in (1, 3))
+    assert one == three
+
+
+def test_the_order_of_words_counts_with_position_encoding_and_not_in_a_bag() -> None:
+    questions = [
+        Question(1, (f"{one} saw {other}.",), "Who saw?", "mina", (0,)) for one, other in (("Mina", "Joon"), ("Joon", "Mina"))
+    ]
+    lexicon = Lexicon.of(questions)
+    torch.manual_seed(1)
+    model = MemoryNetwork(MemoryNetworkShape(words=len(lexicon), d=6, hops=1, memories=2))
+    logits = {
+        kind: answer(model, encode(questions, lexicon, 2, kind).batch(torch.arange(2)))  # type: ignore[arg-type]
+        for kind in ("position", "bag")
+    }
+    assert torch.allclose(logits["bag"][0], logits["bag"][1])
+    assert not torch.allclose(logits["position"][0], logits["position"][1], atol=1e-4)

@@ -12,8 +12,9 @@ export function heatmap({ queries, keys, rows, masked, titles, label, room, foll
   const longest = (list) => Math.max(...list.map((name) => width(name, FONT)));
   const left = 34 + longest(names.queries);
   const top = 34 + SLOPE * longest(names.keys);
-  const right = 10 + SLOPE * width(names.keys[names.keys.length - 1], FONT);
-  const cell = Math.max(17, Math.min(34, (room - left - right) / keys.length));
+  const cell = Math.max(17, Math.min(34, (room - left - 24) / keys.length));
+  const overhang = names.keys.map((name, k) => SLOPE * width(name, FONT) - cell * (keys.length - k - 0.5));
+  const right = 14 + Math.max(0, ...overhang);
   const [wide, high] = [cell * keys.length, cell * queries.length];
   const hatch = freshId("av-hatch");
   const picture = svg("svg", {
@@ -69,7 +70,7 @@ export function heatmap({ queries, keys, rows, masked, titles, label, room, foll
         ? { x: left, y: top + cell * index, width: wide, height: cell }
         : { x: left + cell * index, y: top, width: cell, height: high };
     const made = [svg("rect", { class: "av-frame", ...frame, rx: 3 })];
-    if (cell < 24) return made;
+    if (cell < 20) return made;
     const values = side === "query" ? rows[index] : rows.map((row) => row[index]);
     values.forEach((weight, place) => {
       if (weight < 0.05) return;

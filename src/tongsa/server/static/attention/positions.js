@@ -1,11 +1,12 @@
 // Positions as a heat map: what is added to the embeddings so that the model knows where a token stands.
 
-import { pixels, waves } from "./colours.js";
+import { inks, pixels, waves } from "./colours.js";
 import { el, svg } from "./dom.js";
 import { sinusoids } from "./formula.js";
 import { shown } from "./tokens.js";
 
-const TALL = 9;
+const TALL = 10;
+const FINE = 10; // points of a drawn wave between two positions
 
 export function positions({ data, dimension, choose, t }) {
   const table = data.position_table;
@@ -19,21 +20,20 @@ export function positions({ data, dimension, choose, t }) {
   canvas.style.height = `${TALL * table.length}px`;
   const column = el("i", { class: "av-dimension", "aria-hidden": "true" });
   const names = el("div", { class: "av-positions-names", "aria-hidden": "true" });
-  const every = Math.ceil(18 / TALL);
   table.forEach((_, position) => {
     const token = data.source[position];
-    if (position % every && position !== 0) return;
-    const name = el("span", {}, el("b", {}, String(position)), token === undefined ? "" : ` ${shown(token)}`);
+    if (token === undefined && position % 2) return;
+    const name = el("span", {}, token === undefined ? "" : shown(token), el("b", {}, String(position)));
     name.style.top = `${TALL * (position + 0.5)}px`;
     names.append(name);
   });
 
   const similar = el("canvas", { class: "av-similar", role: "img", "aria-label": t("av.similarLabel") });
-  pixels(similar, products(table), colour);
+  pixels(similar, cosines(table), inks(document.documentElement));
 
   const reading = el("output", { class: "av-positions-reading" });
   const curve = svg("path", { class: "av-curve" });
-  const dots = svg("g", { class: "av-dots" });
+  const dots = svg("path", { class: "av-dots" });
   const chart = svg(
     "svg",
     { class: "av-wave-chart", viewBox: `0 0 ${table.length - 1} 100`, preserveAspectRatio: "none", "aria-hidden": "true" },
@@ -54,11 +54,18 @@ export function positions({ data, dimension, choose, t }) {
     slider.value = String(chosen);
     choose(chosen);
     column.style.left = `${(100 * (chosen + 0.5)) / size}%`;
-    curve.setAttribute(
-      "d",
-      table.map((row, position) => `${position ? "L" : "M"}${position} ${50 - (45 * row[chosen]) / largest}`).join(""),
-    );
+    const height = (value) => (50 - (45 * value) / largest).toFixed(2);
+    curve.setAttribute("d", wave(chosen).map(([x, y], i) => `${i ? "L" : "M"}${x} ${height(y)}`).join(""));
+    dots.setAttribute("d", table.map((row, position) => `M${position} ${height(row[chosen])}h0`).join(""));
     reading.textContent = words(chosen);
+  }
+
+  // Between two positions a sinusoid goes on; what was learned is known at the positions alone.
+  function wave(chosen) {
+    if (learned) return table.map((row, position) => [position, row[chosen]]);
+    const rate = 10000 ** (-(chosen - (chosen % 2)) / size);
+    const form = chosen % 2 ? Math.cos : Math.sin;
+    return Array.from({ length: FINE * (table.length - 1) + 1 }, (_, i) => [i / FINE, form((i / FINE) * rate)]);
   }
 
   function words(chosen) {
@@ -85,7 +92,7 @@ export function positions({ data, dimension, choose, t }) {
       el(
         "figure",
         {},
-        el("figcaption", {}, el("b", {}, t("av.table")), ` ${t("av.tableAxes", { size })}`),
+        el("figcaption", {}, el("b", {}, t("av.table")), ` ${t("av.tableAxes", { last: size - 1 })}`),
         el("div", { class: "av-table-box" }, names, el("div", { class: "av-table-wrap" }, canvas, column)),
       ),
       el(
@@ -105,8 +112,10 @@ export function positions({ data, dimension, choose, t }) {
   );
 }
 
-// Cosines between all pairs of positions: neighbours are alike, and alike wherever they stand.
-function products(table) {
+// Cosines between all pairs of positions, from the least (white) to 1, squared because ink takes the root again.
+function cosines(table) {
   const length = table.map((row) => Math.hypot(...row) || 1);
-  return table.map((a, p) => table.map((b, q) => a.reduce((sum, value, i) => sum + value * b[i], 0) / (length[p] * length[q])));
+  const found = table.map((a, p) => table.map((b, q) => a.reduce((sum, value, i) => sum + value * b[i], 0) / (length[p] * length[q])));
+  const least = Math.min(...found.map((row) => Math.min(...row)));
+  return found.map((row) => row.map((value) => ((value - least) / (1 - least || 1)) ** 2));
 }

@@ -35,7 +35,7 @@ export function attentionView(root, t) {
     stop();
     const switched = change.kind !== undefined && change.kind !== state.kind;
     Object.assign(state, { followed: null, pinned: false }, change);
-    const layers = data[state.kind] ?? [];
+    const layers = KINDS.includes(state.kind) ? data[state.kind] : [];
     if (layers.length) {
       if (switched || state.layer >= layers.length) state.layer = sharpest(layers);
       if (layers[state.layer].length === 1) state.head = 0;

@@ -9,7 +9,21 @@ from typing import Annotated
 import typer
 
 from tongsa import __version__
-from tongsa.cli import compare, corpus, demo, distill, doctor, evaluate, export, import_, score, train, translate
+from tongsa.cli import (
+    babi,
+    compare,
+    corpus,
+    demo,
+    distill,
+    doctor,
+    evaluate,
+    export,
+    import_,
+    lm,
+    score,
+    train,
+    translate,
+)
 from tongsa.errors import TongsaError
 
 app = typer.Typer(
@@ -31,6 +45,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "export": export.export,
     "import": import_.import_,
     "distill": distill.distill,
+    "babi": babi.babi,
+    "lm": lm.lm,
     "demo": demo.demo,
     "doctor": doctor.doctor,
 }

@@ -1,0 +1,71 @@
+"""`tongsa serve`"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tongsa.cli.options import Device, EngineName, Precision, Threads, check_threads
+from tongsa.errors import MissingExtraError
+
+PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
+
+
+def serve(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Translator directories, as `tongsa train` writes them.")
+    ],
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="Port to listen at; 0 takes any free one.")] = 5000,
+    api_keys: Annotated[
+        Path | None, typer.Option("--api-keys", help="TOML: [NAME], key = ..., requests = ..., characters = ...")
+    ] = None,
+    limits: Annotated[
+        str, typer.Option("--limits", help="characters=20000,queue=512,...; docs/serving.md has them all.")
+    ] = "",
+    data: Annotated[Path | None, typer.Option("--data", help="Folder that keeps glossaries and suggestions.")] = None,
+    cors: Annotated[
+        str, typer.Option("--cors", help="Origins whose pages may ask, with commas; * for all (none by default).")
+    ] = "",
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Take clients' addresses from a proxy on this machine.")
+    ] = False,
+    log_level: Annotated[str, typer.Option("--log-level", help="info, warning or error.")] = "info",
+    engine: EngineName = "auto",
+    precision: Precision = "auto",
+    device: Device = "auto",
+    threads: Threads = None,
+) -> None:
+    """Serve translators: a page, LibreTranslate's and DeepL's interfaces, and Tongsa's own.
+
+    Example:  tongsa serve runs/en-de runs/de-en --port 5000
+    """
+    for package in PACKAGES:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(package.replace("_", "-"), "serve")
+    check_threads(threads)
+    from tongsa.machine import usable_cores
+    from tongsa.server.keys import Keys
+    from tongsa.server.limits import parse
+    from tongsa.server.run import Place, run
+    from tongsa.server.service import Service
+    from tongsa.server.translators import Translators
+    from tongsa.translator import Translator
+
+    def load(directory: Path) -> Translator:
+        return Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
+
+    service = Service(
+        translators=Translators(directories, load),
+        limits=parse(limits),
+        workers=threads or usable_cores(),
+        keys=Keys.read(api_keys) if api_keys else None,
+        data=data,
+    )
+    origins = tuple(origin.strip() for origin in cors.split(",") if origin.strip())
+    run(service, Place(host=host, port=port, cors=origins, behind_proxy=behind_proxy, log_level=log_level))

@@ -1,0 +1,96 @@
+"""The application: routes, errors as JSON, the page, and what runs beside the requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from tongsa import __version__
+from tongsa.errors import TongsaError
+from tongsa.server import deepl, libretranslate, own
+from tongsa.server.answers import Json, refused
+from tongsa.server.edge import Edge
+from tongsa.server.reference import reference
+from tongsa.server.refusals import Refusal
+from tongsa.server.service import Service
+
+STATIC = Path(__file__).parent / "static"
+WATCH_SECONDS = 2.0
+"""Between two looks at the translators' directories."""
+
+
+def application(service: Service, *, cors: Sequence[str] = (), watch: bool = True) -> Edge:
+    """What uvicorn runs."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        watching = asyncio.create_task(_watch(service)) if watch else None
+        yield
+        if watching:
+            watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await watching
+        service.close()
+
+    app = FastAPI(
+        title="Tongsa",
+        version=__version__,
+        summary="Translators behind LibreTranslate's and DeepL's interfaces, and their own",
+        openapi_url="/spec",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    for routes in (libretranslate.routes, deepl.routes, own.routes):
+        app.include_router(routes(service))
+    _pages(app)
+    _refusals(app)
+    if cors:
+        app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"])
+    return Edge(app, service.limits, service.metrics)
+
+
+async def _watch(service: Service) -> None:
+    """Translators that were trained anew are taken up without being told."""
+    while True:
+        await asyncio.sleep(WATCH_SECONDS)
+        service.files.sweep()
+        await service.reload()
+
+
+def _pages(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(reference(app.openapi()), media_type="text/html")
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _refusals(app: FastAPI) -> None:
+    """Whatever goes wrong is answered in the words of the client's API."""
+
+    @app.exception_handler(Refusal)
+    async def refuse(request: Request, refusal: Refusal) -> Json:
+        return refused(request.url.path, refusal)
+
+    @app.exception_handler(HTTPException)
+    async def unknown(request: Request, error: HTTPException) -> Json:
+        answer = refused(request.url.path, Refusal(error.status_code, str(error.detail)))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(TongsaError)
+    async def cannot(request: Request, error: TongsaError) -> Json:
+        return refused(request.url.path, Refusal(400, f"Invalid request: {error.what}"))

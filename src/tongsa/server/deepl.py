@@ -1,0 +1,141 @@
+"""DeepL's API, version 2, and the glossaries of version 3: what Weblate and the `deepl` package speak."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, BeforeValidator, Field
+from pydantic.json_schema import SkipJsonSchema
+from starlette.responses import Response
+
+from tongsa.server import glossary_routes
+from tongsa.server.answers import Json, deepl_described
+from tongsa.server.interpreter import Wish
+from tongsa.server.keys import Key
+from tongsa.server.libretranslate import spoken
+from tongsa.server.names import name_of
+from tongsa.server.parameters import read
+from tongsa.server.refusals import invalid
+from tongsa.server.schemas import Asked
+from tongsa.server.service import Service
+from tongsa.server.translators import Route
+
+LISTS = ("text", "ignore_tags")
+UNLIMITED = 1_000_000_000_000
+"""What DeepL itself tells whose characters are not counted."""
+
+
+def _listed(value: Any) -> Any:
+    """One text may come without its list; names of tags with commas between."""
+    return [value] if isinstance(value, str) else value
+
+
+class Translate(Asked):
+    text: Annotated[list[str], BeforeValidator(_listed)] = Field(min_length=1)
+    target_lang: str = Field(min_length=1, max_length=32)
+    source_lang: str | SkipJsonSchema[None] = Field(default=None, max_length=32)
+    tag_handling: Literal["xml", "html", ""] | SkipJsonSchema[None] = None
+    ignore_tags: Annotated[list[str], BeforeValidator(_listed)] = Field(default=[])
+    split_sentences: Literal["0", "1", "nonewlines"] = "1"
+    glossary_id: str | SkipJsonSchema[None] = None
+
+
+class Translation(BaseModel):
+    detected_source_language: str
+    text: str
+    billed_characters: int
+
+
+class Translations(BaseModel):
+    translations: list[Translation]
+
+
+class Language(BaseModel):
+    language: str
+    name: str
+    supports_formality: bool
+
+
+class Usage(BaseModel):
+    character_count: int
+    character_limit: int
+
+
+class LanguageType(Asked):
+    type: Literal["source", "target"] = "source"
+
+
+def routes(service: Service) -> APIRouter:
+    router = APIRouter(tags=["DeepL"])
+
+    @router.post("/v2/translate", **deepl_described(Translations, Translate))
+    async def translate(request: Request) -> Response:
+        """Translate texts; a source language that is not given is detected."""
+        client = service.client(request)
+        asked = await read(request, Translate, LISTS)
+        ways = await _ways(service, asked)
+        service.admit(request, client, asked.text, ways)
+        wish = _wish(service, client, asked, ways)
+        with service.queue.place():
+            said = await spoken(service, asked.text, ways, wish)
+        return Json(
+            {
+                "translations": [
+                    {
+                        "detected_source_language": way.source.upper(),
+                        "text": each.text,
+                        "billed_characters": len(text),
+                        **({"via": [middle.upper() for middle in way.via]} if way.via else {}),
+                    }
+                    for text, way, each in zip(asked.text, ways, said, strict=True)
+                ]
+            }
+        )
+
+    @router.get("/v2/languages", **deepl_described(list[Language]))
+    @router.post("/v2/languages", **deepl_described(list[Language], LanguageType))
+    async def languages(request: Request) -> Response:
+        """Languages to translate from, or with `type=target` those to translate to."""
+        service.client(request)
+        asked = await read(request, LanguageType)
+        ours = service.translators
+        targets = dict.fromkeys(target for source in ours.sources for target in ours.targets(source))
+        codes: Sequence[str] = list(targets) if asked.type == "target" else ours.sources
+        return Json([{"language": code.upper(), "name": name_of(code), "supports_formality": False} for code in codes])
+
+    @router.get("/v2/usage", **deepl_described(Usage))
+    async def usage(request: Request) -> Response:
+        """What the key has used of its month."""
+        client = service.client(request)
+        limit = client.characters or UNLIMITED
+        return Json({"character_count": service.allowances.used(client), "character_limit": limit})
+
+    router.include_router(glossary_routes.routes(service))
+    return router
+
+
+async def _ways(service: Service, asked: Translate) -> list[Route]:
+    if asked.source_lang:
+        return [service.route(asked.source_lang, asked.target_lang)] * len(asked.text)
+    target = service.translators.code(asked.target_lang)
+    sources = [code for code in service.translators.sources if target in service.translators.targets(code)]
+    if not sources:
+        raise invalid(f"nothing is translated to {target}")
+    found = [(await service.detected(text, sources))[0][0] for text in asked.text]
+    return [service.route(source, target) for source in found]
+
+
+def _wish(service: Service, client: Key, asked: Translate, ways: list[Route]) -> Wish:
+    glossary = None
+    if asked.glossary_id:
+        if not asked.source_lang:
+            raise invalid("glossary_id goes with source_lang")
+        if len(ways[0].translators) != 1:
+            raise invalid("a glossary needs a translator of this very direction")
+        kept = service.glossaries.find(asked.glossary_id, client.name if client.digest else "")
+        glossary = kept.dictionary(ways[0].source, ways[0].target).glossary()
+    tags = tuple(name.strip() for names in asked.ignore_tags for name in names.split(",") if name.strip())
+    kind: Literal["text", "html", "xml"] = asked.tag_handling or "text"
+    return Wish(kind=kind, whole=asked.split_sentences == "0", glossary=glossary, untouched=tags)

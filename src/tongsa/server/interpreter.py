@@ -1,0 +1,158 @@
+"""The interpreter: texts and documents in one language, the same in another, through the queue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+from tongsa.documents.confidence import Calibration, average
+from tongsa.documents.engine import Help
+from tongsa.documents.glossary import Glossary
+from tongsa.server.batching import Queue
+from tongsa.server.cutting import Part, cut, joined, sound
+from tongsa.server.errands import Errand
+from tongsa.server.lanes import Scoring, Translating
+from tongsa.server.marked import Kind, Said, say_document, say_texts
+from tongsa.server.translators import Route
+from tongsa.server.trust import Trust, Word, evenly, words_of
+
+if TYPE_CHECKING:
+    from tongsa.translator import Translation, Translator
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What is asked for besides the translation."""
+
+    kind: Kind = "text"
+    alternatives: int = 0
+    trust: bool = False
+    whole: bool = False
+    """Not to be cut into sentences."""
+    glossary: Glossary | None = None
+    untouched: tuple[str, ...] = ()
+    """XML: names of elements that stay as they are."""
+
+    @property
+    def plain(self) -> bool:
+        return self.kind == "text" and not self.alternatives and not self.glossary
+
+
+class Interpreter:
+    """`await interpreter.texts(["..."], route, Wish())`; who stops waiting stops the work."""
+
+    def __init__(self, queue: Queue, *, threads: int = 64, documents: int = 2) -> None:
+        self.queue = queue
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="text")
+        self._documents = ThreadPoolExecutor(documents, thread_name_prefix="document")
+
+    async def texts(self, texts: Sequence[str], route: Route, wish: Wish) -> list[Said]:
+        """One for each text, in order."""
+        found: dict[int, Said] = {}
+        if not route.translators:
+            return [Said(text, trust=Trust(1.0, tuple(evenly(text, 1.0)))) for text in texts]
+        if wish.plain:
+            found = await self._plainly(texts, route, wish)
+        rest = [place for place in range(len(texts)) if place not in found]
+        if rest:
+            left = [texts[place] for place in rest]
+            options = (route, wish.kind, wish.alternatives, wish.untouched, Help(glossary=wish.glossary or Glossary()))
+            said = await self._aside(self._threads, lambda errand: say_texts(left, errand, *options))
+            found |= zip(rest, said, strict=True)
+        return [found[place] for place in range(len(texts))]
+
+    async def document(self, data: bytes, suffix: str, route: Route) -> tuple[bytes, str]:
+        """The translated file, and its suffix."""
+        return await self._aside(self._documents, lambda errand: say_document(data, suffix, errand, route))
+
+    async def score(self, translator: Translator, source: str, target: str) -> list[float]:
+        return (await self.queue.run(Scoring(translator), [(source, target)]))[0]
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Anything else that takes its time."""
+        return await self._aside(self._threads, lambda errand: work())
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._documents.shutdown(wait=False, cancel_futures=True)
+
+    async def _aside(self, threads: ThreadPoolExecutor, work: Callable[[Errand], T]) -> T:
+        loop = asyncio.get_running_loop()
+        errand = Errand(self.queue, loop)
+        try:
+            return await loop.run_in_executor(threads, work, errand)
+        finally:
+            errand.end()
+
+    async def _plainly(self, texts: Sequence[str], route: Route, wish: Wish) -> dict[int, Said]:
+        """Texts without marks, by their places; those that need more care are missing."""
+        found = {place: Said(text, trust=Trust(1.0, ())) for place, text in enumerate(texts)}
+        for translator in route.translators:
+            places, cuts = [], []
+            for place, said in found.items():
+                parts = cut(said.text, translator.card.source, whole=wish.whole)
+                if parts is not None:
+                    places.append(place)
+                    cuts.append(parts)
+            hop = Hop(translator, cuts, wish.trust and translator is route.translators[-1])
+            before, found = found, {}
+            for place, new in zip(places, await hop.say(self.queue), strict=True):
+                if new is not None:
+                    score = before[place].trust.score * new.trust.score
+                    found[place] = replace(new, trust=replace(new.trust, score=score))
+        return found
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Texts as sentences, on their way through one translator."""
+
+    translator: Translator
+    cuts: Sequence[list[Part]]
+    by_word: bool
+
+    async def say(self, queue: Queue) -> list[Said | None]:
+        """What each text becomes; None where a sentence came back broken."""
+        sentences = [part.sentence for parts in self.cuts for part in parts if part.wanted]
+        answers = await queue.run(Translating(self.translator), sentences)
+        fine = [sound(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
+        logs: Sequence[Sequence[float]] = [()] * len(sentences)
+        if self.by_word:
+            pairs = [(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
+            logs = await queue.run(Scoring(self.translator), pairs)
+        said: list[Said | None] = []
+        first = 0
+        for parts in self.cuts:
+            end = first + sum(part.wanted for part in parts)
+            whole = all(fine[first:end])
+            said.append(self._text(parts, answers[first:end], logs[first:end]) if whole else None)
+            first = end
+        return said
+
+    def _text(self, parts: list[Part], answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> Said:
+        card = self.translator.card
+        text = joined(parts, lambda number: answers[number].text, card.source, card.target)
+        score = 1.0
+        if answers:
+            totals, lengths = [each.log_probability for each in answers], [len(each.tokens) for each in answers]
+            score = Calibration.of(card.scores)(average(totals, lengths))
+        words = self._words(text, answers, logs) if self.by_word else ()
+        return Said(text, trust=Trust(score, tuple(words)))
+
+    def _words(self, text: str, answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> list[Word]:
+        """Sentence by sentence; what stands between them was not translated."""
+        vocabulary = self.translator.subwords.target
+        words: list[Word] = []
+        at = 0
+        for answer, log in zip(answers, logs, strict=True):
+            sentence = answer.text.strip()
+            start = text.index(sentence, at)
+            words += evenly(text[at:start], None)
+            words += words_of(sentence, vocabulary.pieces(vocabulary.encode(sentence)), log)
+            at = start + len(sentence)
+        return words + evenly(text[at:], None)

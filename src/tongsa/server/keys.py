@@ -1,0 +1,134 @@
+"""API keys and what each may use.
+
+[weblate]
+key = "a long random word"
+requests = 600          # a minute; 0 or nothing: as the service's limits say
+characters = 5000000    # a month; 0 or nothing: any number
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+import tomllib
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tongsa.errors import UsageError
+from tongsa.server.refusals import Refusal, slow_down
+
+SHORTEST = 16
+"""Characters of a key: shorter ones can be guessed."""
+REMEMBERED = 10_000
+"""Clients whose requests are counted; the one unseen for longest makes room."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """Who asks: the holder of a key, or an address."""
+
+    name: str
+    digest: bytes = b""
+    requests: int = 0
+    characters: int = 0
+
+
+class Keys:
+    """Found by comparing with all of them, in the same time whether one fits or not."""
+
+    def __init__(self, keys: list[Key]) -> None:
+        self.keys = keys
+
+    @classmethod
+    def read(cls, path: Path) -> Keys:
+        try:
+            tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} is no TOML: {error}", "Keys look like this:", *_example()) from error
+        problems = [problem for name, table in tables.items() for problem in _problems(name, table)]
+        if problems or not tables:
+            raise UsageError(f"{path} has no keys that can be used", *problems, "Keys look like this:", *_example())
+        return cls(
+            [
+                Key(
+                    name=name,
+                    digest=_digest(table["key"]),
+                    requests=table.get("requests", 0),
+                    characters=table.get("characters", 0),
+                )
+                for name, table in tables.items()
+            ]
+        )
+
+    def find(self, given: str) -> Key | None:
+        digest = _digest(given)
+        found = None
+        for key in self.keys:
+            if hmac.compare_digest(key.digest, digest):
+                found = key
+        return found
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _problems(name: str, table: object) -> list[str]:
+    if not isinstance(table, dict):
+        return [f"{name} is no table"]
+    found = [f"[{name}] has an unknown {each}" for each in table.keys() - {"key", "requests", "characters"}]
+    if not isinstance(table.get("key"), str) or len(table["key"]) < SHORTEST:
+        found.append(f"[{name}] needs a key of at least {SHORTEST} characters")
+    for each in ("requests", "characters"):
+        value = table.get(each, 0)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            found.append(f"[{name}] {each} must be a whole number")
+    return found
+
+
+def _example() -> list[str]:
+    return ["[weblate]", 'key = "a long random word"', "requests = 600", "characters = 5000000"]
+
+
+class Allowances:
+    """Requests a minute and characters a month, by client. A full minute's worth may come at once."""
+
+    def __init__(self, requests: int) -> None:
+        self.requests = requests
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._used: dict[str, int] = {}
+        self._month = ""
+
+    def spend_request(self, client: Key) -> None:
+        most = client.requests or self.requests
+        if not most:
+            return
+        now = time.monotonic()
+        left, then = self._left.pop(client.name, (float(most), now))
+        left = min(float(most), left + (now - then) * most / 60)
+        self._left[client.name] = (max(0.0, left - 1), now)
+        if len(self._left) > REMEMBERED:
+            self._left.popitem(last=False)
+        if left < 1:
+            raise slow_down(f"more than {most} requests in a minute", (1 - left) * 60 / most)
+
+    def spend_characters(self, client: Key, count: int) -> None:
+        """Counted for keys; an address has no month."""
+        if not client.digest:
+            return
+        used = self.used(client)
+        if client.characters and used + count > client.characters:
+            raise Refusal(456, "The characters of this month are used up")
+        self._used[client.name] = used + count
+
+    def used(self, client: Key) -> int:
+        month = datetime.now(UTC).strftime("%Y-%m")
+        if month != self._month:
+            self._month = month
+            self._used.clear()
+        return self._used.get(client.name, 0)

@@ -1,0 +1,50 @@
+"""Logs for machines: a line of JSON for each thing that happened, without a word of the users' text in it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+LOGGER = logging.getLogger("tongsa.server")
+
+
+def tell(event: str, fields: dict[str, Any], level: int = logging.INFO) -> None:
+    if LOGGER.isEnabledFor(level):
+        LOGGER.log(level, event, extra={"fields": fields})
+
+
+def tell_failure(event: str, error: BaseException, fields: dict[str, Any]) -> None:
+    """Where it happened and of which kind it was; its message may hold what a user wrote."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames[-12:]]
+    tell(event, {**fields, "failure": type(error).__name__, "where": where}, logging.ERROR)
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage().strip(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info and record.exc_info[0]:
+            line["failure"] = record.exc_info[0].__name__
+        return orjson.dumps(line).decode()
+
+
+def set_up(level: str) -> None:
+    """To standard error; uvicorn's own messages take the same form."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("tongsa.server", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+        logger.setLevel(level.upper())

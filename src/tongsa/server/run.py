@@ -1,0 +1,102 @@
+"""Running a service: a socket, signals, and an end that finishes what was begun.
+
+SIGTERM, Ctrl+C   no new connections; what was accepted is answered; then the end
+SIGHUP            every translator is opened anew, while the old ones go on working
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from dataclasses import dataclass
+from types import FrameType
+
+import uvicorn
+
+from tongsa.errors import UsageError
+from tongsa.server.app import application
+from tongsa.server.logs import set_up, tell
+from tongsa.server.protocol import protocol
+from tongsa.server.service import Service
+
+BACKLOG = 2_048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a service is to be found."""
+
+    host: str = "127.0.0.1"
+    port: int = 5000
+    cors: tuple[str, ...] = ()
+    """Origins whose pages may ask; `*` for all."""
+    behind_proxy: bool = False
+    """Take the client's address from the headers of a proxy on this machine."""
+    log_level: str = "info"
+
+
+def run(service: Service, place: Place) -> None:
+    """Serve until told to stop."""
+    set_up(place.log_level)
+    listener = bind(place.host, place.port)
+    config = uvicorn.Config(
+        application(service, cors=place.cors),
+        http=protocol(service.limits.header_seconds, service.limits.connections),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=place.behind_proxy,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=service.limits.document_seconds or None,
+    )
+    directions = [f"{source}-{target}" for source, target in service.translators.directions]
+    tell("listening", {"url": url_of(listener), "directions": directions})
+    Server(config, service).run(sockets=[listener])
+
+
+class Server(uvicorn.Server):
+    """uvicorn's, which ends well and knows SIGHUP."""
+
+    def __init__(self, config: uvicorn.Config, service: Service) -> None:
+        super().__init__(config)
+        self._service = service
+        self._reloading: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if hasattr(signal, "SIGHUP"):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """A second Ctrl+C does not wait. The signal is not raised once more at the end: to stop is no failure."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+    def _reload(self) -> None:
+        task = asyncio.create_task(self._service.reload(all_of_them=True))
+        self._reloading.add(task)
+        task.add_done_callback(self._reloading.discard)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(
+            f"the service cannot listen at {host}, port {port}: {getattr(error, 'strerror', None) or error}",
+            "Choose another:  --port 5001",
+        ) from error
+    listener.set_inheritable(True)
+    return listener
+
+
+def url_of(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

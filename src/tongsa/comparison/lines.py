@@ -62,11 +62,11 @@ def _axis(values: list[float], begin: float, end: float, *, logarithmic: bool, f
 
 def _grid(chart: Chart, across: Axis, up: Axis) -> str:
     parts = []
-    for value in up.ticks(5):
+    for value in _few(up.ticks(5)):
         y = up.at(value)
         parts.append(f'<path class="grid" d="M{LEFT} {y}H{RIGHT}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 3.5}" text-anchor="end">{short(value)}</text>')
-    for value in across.ticks(6):
+    for value in _few(across.ticks(6)):
         x = across.at(value)
         parts.append(f'<path class="grid" d="M{x} {BOTTOM}v4"/>')
         parts.append(f'<text class="tick" x="{x}" y="{BOTTOM + 17}" text-anchor="middle">{short(value)}</text>')
@@ -75,6 +75,11 @@ def _grid(chart: Chart, across: Axis, up: Axis) -> str:
         f'<text class="tick faint" x="{middle}" y="{BOTTOM + 34}" text-anchor="middle">{escape(chart.under)}</text>'
     )
     return "".join(parts)
+
+
+def _few(ticks: list[float], most: int = 8) -> list[float]:
+    """Many powers of ten are too many lines."""
+    return ticks[:: -(-len(ticks) // most)]
 
 
 def _line(line: Line, across: Axis, up: Axis) -> str:

@@ -9,7 +9,7 @@ import tongsa
 from tongsa.comparison import lines, pictures
 from tongsa.comparison.lines import Chart, Line
 from tongsa.comparison.recipes import recipes_table
-from tongsa.comparison.table import SURE, chance, scientific, with_interval
+from tongsa.comparison.table import SURE, chance, cores, scientific, with_interval
 from tongsa.comparison.verdict import Comparison, Example
 from tongsa.evaluation.significance import Judged
 from tongsa.report.examples import marked
@@ -60,7 +60,7 @@ def _headline(comparison: Comparison) -> str:
         '<header><div class="seal" lang="ko" title="통사, the interpreters of the Joseon court">'
         "<span>통</span><span>사</span></div><div>"
         f'<p class="over">a comparison of {len(comparison.results)} models</p><h1>{title}</h1>'
-        f'<p class="model">{escape(plan.budget)} on {plan.threads} threads, the same subwords and ids for all; tested '
+        f'<p class="model">{escape(plan.budget)} on {cores(plan.threads)}, the same subwords and ids for all; tested '
         f"on {comparison.sentences:,} sentences of {tested}.</p></div></header>"
     )
 
@@ -89,7 +89,8 @@ def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
     decoding = next(iter(comparison.plan.recipes.values())).decoding
     notes = (
         f"± is the 95% interval. p is that of a paired bootstrap of 1,000 draws against {comparison.best}; "
-        f"below {SURE} the difference is called significant. tokens/s: target tokens of training, without validations. "
+        f"below {SURE} the difference is called significant. Validations are paid from a budget of minutes; "
+        "tokens/s, the target tokens of training, are counted between them. "
         "FLOPs: matrix products and convolutions of training, forward and back, counted by torch on chunks of the "
         f"corpus. sentences/s: beam {decoding.beam}, PyTorch for every model, as CTranslate2 has only the Transformer. "
         f"{comparison.scores[comparison.best]['bleu'].signature}"
@@ -125,7 +126,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
     charts = [
         Chart(
             title="BLEU by source length",
-            note="the same sentences for all; one vector for any length is not enough",
+            note="on the test set, the same sentences for all",
             under="subwords of the source, mean of each group",
             unit="length",
             lines=of_each(lengths),

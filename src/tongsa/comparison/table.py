@@ -38,6 +38,10 @@ def cells(comparison: Comparison) -> list[list[str]]:
     return lines
 
 
+def cores(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
 def with_interval(judged: Judged) -> str:
     return f"{judged.score:.1f} ± {judged.interval:.1f}"
 
@@ -71,7 +75,7 @@ def notes(comparison: Comparison) -> list[str]:
     tested = ", ".join(plan.test) or "the validation set"
     signature = comparison.scores[comparison.best]["bleu"].signature
     found = [
-        f"{plan.budget} on {plan.threads} threads ({plan.device}), seed {plan.seed}; the same ids for all.",
+        f"{plan.budget} on {cores(plan.threads)} ({plan.device}), seed {plan.seed}; the same ids for all.",
         f"Tested on {comparison.sentences:,} sentences of {tested}, "
         f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
         f"± is the 95% interval; p is that of a paired bootstrap against {comparison.best}, * below {SURE}.",

@@ -38,7 +38,7 @@ class Shouting:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def translate(self, texts: Sequence[str], search: Search, *, alignment: bool) -> list[Translation]:
+    def translate(self, texts: Sequence[str], search: Search, *, alignment: bool, tokens: bool) -> list[Translation]:
         self.asked += texts
         return [Translation(text=text.upper(), tokens=("A",)) for text in texts]
 

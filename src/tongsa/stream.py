@@ -197,9 +197,10 @@ class Stream:
 
     def _fill(self, fresh: list[tuple[str, Slot]]) -> None:
         began = time.monotonic()
-        found = self.translator.translate([text for text, _ in fresh], self.search, alignment=self.alignment)
+        texts = [text for text, _ in fresh]
+        found = self.translator.translate(texts, self.search, alignment=self.alignment, tokens=False)
         for (_, slot), translation in zip(fresh, found, strict=True):
-            slot.translation = without_tokens(translation)
+            slot.translation = without_tokens(translation) if self.alignment else translation
         if len(fresh) >= self._size // 2 and not self.search.sampling:
             speed = len(fresh) / max(time.monotonic() - began, 1e-6)
             self._size = int(min(max(speed * SECONDS, SMALLEST), LARGEST))
@@ -207,5 +208,5 @@ class Stream:
 
 def without_tokens(translation: Translation) -> Translation:
     """Tokens weigh more than the text, and are not written."""
-    others = tuple(replace(one, tokens=(), source_tokens=()) for one in translation.alternatives)
-    return replace(translation, tokens=(), source_tokens=(), alternatives=others)
+    others = tuple(replace(one, tokens=(), source_tokens=(), _inspect=None) for one in translation.alternatives)
+    return replace(translation, tokens=(), source_tokens=(), alternatives=others, _inspect=None)

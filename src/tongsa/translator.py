@@ -127,19 +127,22 @@ class Translator:
         return self.engine
 
     def translate(
-        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False
+        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False, tokens: bool = True
     ) -> list[Translation]:
-        """One translation for each text, in order; a blank text gives a blank one."""
+        """One translation for each text, in order; a blank text gives a blank one.
+
+        Without `tokens` a translation is its text, score and notes alone: less to make, and less to keep.
+        """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
         search = search or self.search
-        encoded = [self.subwords.source.encode(tidy(text)) for text in texts]
+        encoded = self.subwords.source.encode_many([tidy(text) for text in texts], threads=1)
         known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
-        found = dict(zip(known, self.engine.translate([encoded[i] for i in known], search), strict=True))
-        return [
-            self._translation(encoded[i], found[i], alignment) if i in found else _as_it_is(text)
-            for i, text in enumerate(texts)
-        ]
+        sources = [encoded[i] for i in known]
+        found = self.engine.translate(sources, search)
+        make = self._with_tokens if tokens or alignment else self._plain
+        made = dict(zip(known, make(sources, found, alignment), strict=True))
+        return [made[i] if i in made else _as_it_is(text) for i, text in enumerate(texts)]
 
     def translate_document(
         self,
@@ -200,13 +203,40 @@ class Translator:
             positions=table,
         )
 
-    def _translation(self, source: list[int], hypotheses: list[Hypothesis], alignment: bool) -> Translation:
-        best, *others = [self._one(source, hypothesis, alignment) for hypothesis in hypotheses]
-        return replace(best, alternatives=tuple(others))
+    def _plain(
+        self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], alignment: bool
+    ) -> list[Translation]:
+        """Translations without tokens; texts are made in one call, which is what their number makes worth while."""
+        written = [
+            cut_repetition(one.ids, source) for source, group in zip(sources, found, strict=True) for one in group
+        ]
+        texts = iter(self.subwords.target.decode_many([ids for ids, _ in written]))
+        repeated = iter([cut for _, cut in written])
+        made = []
+        for group in found:
+            best, *others = (
+                Translation(
+                    text=next(texts),
+                    score=one.score,
+                    log_probability=one.log_probability,
+                    notes=_notes(next(repeated), one.ended),
+                )
+                for one in group
+            )
+            made.append(replace(best, alternatives=tuple(others)) if others else best)
+        return made
+
+    def _with_tokens(
+        self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], alignment: bool
+    ) -> list[Translation]:
+        made = []
+        for source, group in zip(sources, found, strict=True):
+            best, *others = [self._one(source, hypothesis, alignment) for hypothesis in group]
+            made.append(replace(best, alternatives=tuple(others)))
+        return made
 
     def _one(self, source: list[int], hypothesis: Hypothesis, alignment: bool) -> Translation:
         ids, repeated = cut_repetition(hypothesis.ids, source)
-        notes = [*(["repetition cut"] if repeated else []), *([] if hypothesis.ended else ["length limit"])]
         return Translation(
             text=self.subwords.target.decode(ids),
             score=hypothesis.score,
@@ -214,9 +244,15 @@ class Translator:
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
             alignment=align(self.native.attention(source, ids), len(ids)) if alignment else (),
-            notes=tuple(notes),
+            notes=_notes(repeated, hypothesis.ended),
             _inspect=lambda: self._inspection(source, ids),
         )
+
+
+def _notes(repeated: bool, ended: bool) -> tuple[str, ...]:
+    if ended and not repeated:
+        return ()
+    return (*(["repetition cut"] if repeated else []), *([] if ended else ["length limit"]))
 
 
 def _as_it_is(text: str) -> Translation:

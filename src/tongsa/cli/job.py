@@ -44,6 +44,8 @@ class Form:
             yield "\t".join(columns) + "\n"
 
     def text(self, translations: Sequence[Translation], first: int) -> str:
+        if self == Form(nbest=1, scores=False, alignment=False):
+            return "".join([translation.text + "\n" for translation in translations])
         return "".join(line for n, one in enumerate(translations, first) for line in self.lines(one, n))
 
 
@@ -97,7 +99,8 @@ class Job:
     def _note(self, translations: Sequence[Translation]) -> None:
         self.count += len(translations)
         for translation in translations:
-            self.notes.update(translation.notes)
+            if translation.notes:
+                self.notes.update(translation.notes)
 
     def _stream(self, source: Path | None) -> Stream:
         name = source or Path("standard input")

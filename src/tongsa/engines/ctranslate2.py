@@ -31,6 +31,21 @@ NO_PENALTY = 1e-9
 """With exactly 0 CTranslate2 stops before `beam` hypotheses have ended; this one changes no score."""
 
 
+ENDING = "</s>"
+"""The piece of the id END."""
+
+ROWS = 64
+"""Hypotheses of a batch on a CPU: their scores for every piece of the vocabulary should stay in the cache."""
+
+
+class Result(NamedTuple):
+    """What CTranslate2 found for a sentence, copied out of its own object once."""
+
+    hypotheses: list[list[str]]
+    """Pieces, the end included where it was reached."""
+    scores: list[float]
+
+
 class Threads(NamedTuple):
     """Batches translated side by side, and cores for each."""
 
@@ -147,19 +162,41 @@ class CTranslate2Engine:
 
     def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
         batches = self._batches([len(ids) + 1 for ids in sources], search)
-        results = self._run(sources, limits, batches, search)
-        # A batch is searched up to the limit of its longest sentence; who went beyond its own is searched once more.
-        beyond = [i for i, result in results.items() if max(map(len, result.hypotheses)) >= limits[i]]
-        if beyond:
-            alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
-            results |= self._run(sources, limits, alike, search)
-        found = [self._hypotheses(results[i], limit, search) for i, limit in enumerate(limits)]
-        self._count_the_end(found, sources, search)
-        return [_best(group, search.nbest) for group in found]
+        found: list[list[Hypothesis]] = [[] for _ in sources]
+        cut: dict[int, Result] = {}
+        for i, result in self._run(sources, limits, batches, search):
+            if all(len(pieces) < limits[i] and pieces[-1:] == [ENDING] for pieces in result.hypotheses):
+                found[i] = self._ranked(result, search)
+            else:
+                cut[i] = result
+        if cut:
+            self._finish(cut, sources, limits, found, search)
+        return found
+
+    def _finish(
+        self,
+        cut: dict[int, Result],
+        sources: list[Sequence[int]],
+        limits: list[int],
+        found: list[list[Hypothesis]],
+        search: Search,
+    ) -> None:
+        """Those that the limit of length cut off, or should have.
+
+        A batch is searched up to the limit of its longest sentence; who went beyond its own is searched once more.
+        """
+        beyond = [i for i, result in cut.items() if max(map(len, result.hypotheses)) >= limits[i]]
+        alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
+        cut |= self._run(sources, limits, alike, search)
+        for i, result in cut.items():
+            found[i] = self._hypotheses(result, limits[i], search)
+        self._count_the_end(cut, found, sources, search)
+        for i in cut:
+            found[i] = _best(found[i], search.nbest)
 
     def _run(
         self, sources: list[Sequence[int]], limits: list[int], batches: Iterable[list[int]], search: Search
-    ) -> dict[int, Any]:
+    ) -> Iterator[tuple[int, Result]]:
         """CTranslate2's results by the place of their source; all cores work on the batches."""
         translator, options = self._searching(search)
         waiting: dict[int, Any] = {}
@@ -169,13 +206,16 @@ class CTranslate2Engine:
             batch = [[self._source[id] for id in sources[i]] for i in places]
             results = translator.translate_batch(batch, max_decoding_length=steps, **options)
             waiting.update(zip(places, results, strict=True))
-        return {i: result.result() for i, result in waiting.items()}
+        for i, result in waiting.items():
+            ready = result.result()
+            yield i, Result(ready.hypotheses, ready.scores)
 
     def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
         """Longest first; few sentences are shared out too, so that no core stays idle."""
         width = search.nbest if search.sampling else max(search.beam, search.nbest)
         share = -(-sum(lengths) // self.threads.batches)
-        return similar_lengths(lengths, max(1, min(self.batch_tokens // width, share)))
+        most = max(1, ROWS // width) if self._device == "cpu" else None
+        return similar_lengths(lengths, max(1, min(self.batch_tokens // width, share)), most)
 
     def _searching(self, search: Search) -> tuple[Any, dict[str, Any]]:
         """Who searches, and CTranslate2's words for what is searched for."""
@@ -198,7 +238,21 @@ class CTranslate2Engine:
         ctranslate2.set_random_seed(seed)
         return self._load(Threads(1, self.threads.batches * self.threads.cores))
 
-    def _hypotheses(self, result: Any, limit: int, search: Search) -> list[Hypothesis]:
+    def _ranked(self, result: Result, search: Search) -> list[Hypothesis]:
+        """The best hypotheses, all of which have ended; ids are looked up for those that are given back."""
+        alpha, ids = _alpha(search), self._ids
+        rated = [
+            (total / float(length_penalty(len(pieces), alpha)), -place)
+            for place, (pieces, total) in enumerate(zip(result.hypotheses, result.scores, strict=True))
+        ]
+        best = [max(rated)] if search.nbest == 1 else sorted(rated, reverse=True)
+        found = [
+            Hypothesis([ids[piece] for piece in result.hypotheses[-place][:-1]], result.scores[-place], score)
+            for score, place in best[: search.nbest]
+        ]
+        return found if len(found) == search.nbest else _best(found, search.nbest)
+
+    def _hypotheses(self, result: Result, limit: int, search: Search) -> list[Hypothesis]:
         """With scores of ours; those that the limit cut off have none yet."""
         alpha = _alpha(search)
         found = []
@@ -210,9 +264,11 @@ class CTranslate2Engine:
                 found.append(Hypothesis(ids[: limit - 1], math.nan, math.nan, ended=False))
         return found
 
-    def _count_the_end(self, found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search) -> None:
+    def _count_the_end(
+        self, among: Iterable[int], found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search
+    ) -> None:
         """At the limit of length only the end may follow: its probability counts, as in the native engine."""
-        places = [(i, j) for i, group in enumerate(found) for j, one in enumerate(group) if not one.ended]
+        places = [(i, j) for i in among for j, one in enumerate(found[i]) if not one.ended]
         if not places:
             return
         alpha = _alpha(search)

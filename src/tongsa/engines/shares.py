@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 
-def similar_lengths(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Batches of places, longest first, each with at most `budget` tokens once padded."""
+def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None) -> Iterator[list[int]]:
+    """Batches of places, longest first, each with at most `budget` tokens once padded, and at most `most` sentences."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > budget:
+        if batch and ((len(batch) + 1) * lengths[batch[0]] > budget or len(batch) == most):
             yield batch
             batch = []
         batch.append(place)

@@ -38,10 +38,8 @@ class Vocabulary:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self.pad: int = self._processor.get_piece_size()
-        self._is_rare = [
-            self._processor.is_byte(id) or self._processor.is_unknown(id)
-            for id in range(self._processor.get_piece_size())
-        ]
+        every = list(range(self.pad))
+        self._is_rare = [*map(bool.__or__, self._processor.is_byte(every), self._processor.is_unknown(every))]
 
     def __len__(self) -> int:
         """Pieces and `<pad>`: the rows of an embedding table."""
@@ -60,15 +58,26 @@ class Vocabulary:
         text: str = self._processor.decode([id for id in ids if id not in (END, self.pad)])
         return text
 
+    def decode_many(self, sentences: Sequence[Sequence[int]]) -> list[str]:
+        """The same for many at once, which is several times as fast."""
+        rows = [[id for id in ids if id != END and id != self.pad] for ids in sentences]
+        texts: list[str] = self._processor.decode(rows) if rows else []
+        return texts
+
     def pieces(self, ids: Sequence[int]) -> list[str]:
-        return ["<pad>" if id == self.pad else self._processor.id_to_piece(id) for id in ids]
+        table = self._table
+        return [table[id] for id in ids]
 
     def all_pieces(self) -> list[str]:
-        return self.pieces(range(len(self)))
+        return list(self._table)
+
+    @cached_property
+    def _table(self) -> list[str]:
+        return [*self._processor.id_to_piece(list(range(self.pad))), "<pad>"]
 
     def is_foreign(self, ids: Sequence[int]) -> bool:
         """True where most pieces are bytes or unknown: text that the model has never seen the like of."""
-        return 2 * sum(self._is_rare[id] for id in ids) > len(ids)
+        return 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
 
     def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
         """The same sentences cut differently, as a function of the seed: BPE-dropout, or unigram sampling."""

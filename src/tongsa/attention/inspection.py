@@ -45,6 +45,11 @@ class Kind:
     layers: list[Tensor]
     """(heads, queries, keys) each."""
 
+    def weights(self, layer: int, head: int | None) -> Tensor:
+        """(queries, keys) of a head, or of the mean of the layer's heads."""
+        heads = self.layers[layer]
+        return heads.mean(dim=0) if head is None else heads[head]
+
     def sharpest(self) -> int:
         """The layer whose heads together look most clearly somewhere."""
         return max(range(len(self.layers)), key=lambda i: float(self.layers[i].mean(dim=0).amax(dim=-1).mean()))

@@ -1,0 +1,95 @@
+"""`tongsa inspect`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tongsa.cli.options import Device, Directory, Threads, check_threads
+from tongsa.errors import UsageError
+
+if TYPE_CHECKING:
+    from tongsa.attention import Inspection, Kind
+
+KINDS = {"encoder-decoder": "cross", "encoder": "encoder", "decoder": "decoder"}
+FORMATS = (".html", ".png", ".svg")
+
+
+def inspect(
+    directory: Directory,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A sentence to look at while it is translated.")],
+    to_text: Annotated[
+        str | None, typer.Option("--to-text", help="A translation to look at, instead of the one found.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write a page (.html) or a picture (.png, .svg).")
+    ] = None,
+    kind: Annotated[str, typer.Option("--kind", help="encoder-decoder, encoder or decoder.")] = "encoder-decoder",
+    layer: Annotated[int | None, typer.Option("--layer", help="From 1; the clearest one by default.")] = None,
+    head: Annotated[int | None, typer.Option("--head", help="From 1; the mean of the heads by default.")] = None,
+    device: Device = "auto",
+    threads: Threads = None,
+) -> None:
+    """Show what a translator attends to: in the terminal, as a page to explore, or as a picture.
+
+    Examples:  tongsa inspect runs/en-de "Two dogs."      tongsa inspect runs/en-de "Two dogs." --out attention.html
+    """
+    if kind not in KINDS:
+        raise UsageError(f"{kind} is no kind of attention", f"Kinds: {', '.join(KINDS)}")
+    suffix = out.suffix.lower() if out else ""
+    if out and suffix not in FORMATS:
+        raise UsageError(f"{out}: the name must end in {', '.join(FORMATS)}")
+    check_threads(threads)
+    from tongsa.translator import Translator
+
+    translator = Translator.load(directory, engine="native", threads=threads, device=device)
+    seen = translator.inspect(text, to_text)
+    if not seen.kinds():
+        raise UsageError(
+            f"{directory}: the architecture {seen.facts.architecture} gives no attention weights",
+            "A Transformer has all kinds; attentional and convs2s have those of the decoder.",
+        )
+    if out is None:
+        _print(seen, *_choice(seen, kind, layer, head))
+        return
+    from tongsa.files import write_atomically
+
+    if suffix == ".html":
+        from tongsa.attention.page import page
+
+        write_atomically(out, page(seen))
+    else:
+        from tongsa.attention import picture
+
+        write_atomically(out, picture.draw(seen, *_choice(seen, kind, layer, head), suffix[1:]))
+    print(out)
+
+
+def _choice(seen: Inspection, name: str, layer: int | None, head: int | None) -> tuple[Kind, int, int | None]:
+    found = {kind.name: kind for kind in seen.kinds()}
+    if KINDS[name] not in found:
+        has = ", ".join(name for name, short in KINDS.items() if short in found)
+        raise UsageError(f"the architecture {seen.facts.architecture} has no {name} attention", f"It has: {has}")
+    kind = found[KINDS[name]]
+    if layer is not None and not 1 <= layer <= len(kind.layers):
+        raise UsageError(f"there is no layer {layer}", f"Layers: 1 to {len(kind.layers)}")
+    chosen = kind.sharpest() if layer is None else layer - 1
+    heads = len(kind.layers[chosen])
+    if head is not None and not 1 <= head <= heads:
+        raise UsageError(f"there is no head {head}", f"Heads of layer {chosen + 1}: 1 to {heads}")
+    return kind, chosen, (0 if heads == 1 else None) if head is None else head - 1
+
+
+def _print(seen: Inspection, kind: Kind, layer: int, head: int | None) -> None:
+    from rich.console import Console
+
+    from tongsa.attention import terminal
+    from tongsa.attention.page import sentence
+
+    console = Console(highlight=False)
+    console.print(sentence(seen.source_tokens), markup=False, style="bold")
+    console.print(sentence(seen.target_tokens), markup=False)
+    console.print()
+    terminal.draw(kind, layer, head, console)

@@ -5,8 +5,8 @@
     request ─▶ job: pieces of one lane ─┘
 
 Who comes when a worker is free is served at once. While all work, requests gather, and leave together: batches grow
-with the load, without anybody waiting for company. A job gives one piece a turn, so a long text takes a seat in each batch
-and never the whole bus; pieces of like length travel together, so a short one does not wait for a long one to arrive.
+with the load, without anybody waiting for company. A job gives one piece a turn, so a long text takes a seat in each
+batch and never the whole bus; pieces of like length travel together, so a short one does not wait for a long one.
 The state belongs to the event loop's thread; workers are threads that only run a batch.
 """
 

@@ -1,0 +1,115 @@
+"""Services as users run them: a process of its own, on a port of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+SENTENCE = "학생은 책을 읽어요."
+
+
+class Running:
+    """`tongsa serve` under way."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tongsa", "serve", *arguments],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        self.lines: list[dict[str, Any]] = []
+        self._listening = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self._listening.wait(60), "the service did not start"
+        self.url = next(line["url"] for line in self.lines if line["event"] == "listening")
+        self.port = int(self.url.rpartition(":")[2])
+
+    def _read(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.lines.append(json.loads(line))
+            if self.lines[-1]["event"] == "listening":
+                self._listening.set()
+        self._listening.set()
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["event"] == name]
+
+    def wait_for(self, name: str, seconds: float = 20) -> dict[str, Any]:
+        end = time.monotonic() + seconds
+        while not (found := self.events(name)):
+            assert time.monotonic() < end, f"{name} did not happen: {self.lines[-5:]}"
+            time.sleep(0.02)
+        return found[-1]
+
+    def post(self, path: str, json: Any = None, **more: Any) -> httpx.Response:
+        return httpx.post(self.url + path, json=json, timeout=60, **more)
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return httpx.get(self.url + path, timeout=60, **more)
+
+    def translate(self, q: Any = SENTENCE, **more: Any) -> dict[str, Any]:
+        answer = self.post("/translate", {"q": q, "source": "ko", "target": "en", **more})
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(sign)
+        code = self.process.wait(30)
+        assert self.process.stderr
+        return code
+
+
+Start = Callable[..., Running]
+
+
+@pytest.fixture(scope="session")
+def translators(trained_translator: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Korean to English, and what passes for English to French: the same weights under another card."""
+    folder = tmp_path_factory.mktemp("translators")
+    first, second = folder / "ko-en", folder / "en-fr"
+    for copy in (first, second):
+        shutil.copytree(trained_translator, copy, ignore=shutil.ignore_patterns("checkpoints", "data"))
+    card = json.loads((second / "translator.json").read_text(encoding="utf-8"))
+    (second / "translator.json").write_text(json.dumps({**card, "source": "en", "target": "fr"}), encoding="utf-8")
+    return first, second
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start services that end with the test."""
+    begun: list[Running] = []
+
+    def starting(*arguments: str | Path) -> Running:
+        begun.append(Running(["--port", "0", *map(str, arguments)]))
+        return begun[-1]
+
+    yield starting
+    for running in begun:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def service(translators: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One that most tests share."""
+    data = tmp_path_factory.mktemp("data")
+    running = Running(["--port", "0", *map(str, translators), "--data", str(data), "--limits", "body_seconds=3"])
+    yield running
+    assert running.stop() == 0

@@ -160,3 +160,36 @@ def test_a_model_cut_short_is_told(tmp_path: Path, bpe: Vocabulary, keep: float)
 def test_a_missing_model_is_told(tmp_path: Path) -> None:
     with pytest.raises(DirectoryError, match=r"subwords\.model cannot be read: No such file"):
         Subwords.load(tmp_path)
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"])))
+def test_characters_and_bytes_decode_back(words: str) -> None:
+    for kind in CUT:
+        assert CUT[kind].decode(CUT[kind].encode(tidy(words))) == tidy(words)
+
+
+CUT = {kind: learn(text(50), SubwordsSection(kind=kind), 1) for kind in ("char", "byte")}
+
+
+def test_a_character_or_a_byte_is_a_piece() -> None:
+    assert CUT["char"].pieces(CUT["char"].encode("통사 ba")) == ["▁", "통", "사", "▁", "b", "a"]
+    assert len(CUT["char"].encode("통사 ba")) == 1 + len("통사 ba")
+    assert len(CUT["byte"].encode("통사 ba")) == 1 + len("통사 ba".encode())
+
+
+def test_fewer_characters_than_the_size_are_no_error_and_more_are_left_to_bytes() -> None:
+    assert len(CUT["char"]) < 350
+    assert len(CUT["byte"]) == 2 + 256 + 2 + 1
+    few = learn(["abcdefgh" * 9 + "통사"], SubwordsSection(kind="char", size=2 + 256 + 5), 1)
+    assert few.decode(few.encode("통사 abh")) == "통사 abh"
+
+
+def test_bytes_are_foreign_to_characters_but_not_to_bytes() -> None:
+    foreign = "ქართული ენა"
+    assert CUT["char"].is_foreign(CUT["char"].encode(foreign))
+    assert not CUT["byte"].is_foreign(CUT["byte"].encode(foreign))
+
+
+def test_sampling_of_characters_and_bytes_is_refused() -> None:
+    assert "sampling" in " ".join(SubwordsSection(kind="char", sampling=0.1).problems())
+    assert "byte_fallback" in " ".join(SubwordsSection(kind="byte", byte_fallback=False).problems())

@@ -34,9 +34,9 @@ class SubwordsSection:
     """How text becomes pieces (SentencePiece)."""
 
     size: int = 37000
-    """Pieces in the vocabulary (§5.1: about 37,000, shared)."""
-    kind: Literal["bpe", "unigram"] = "bpe"
-    """Byte-pair encoding or a unigram language model."""
+    """Pieces in the vocabulary (§5.1: about 37,000, shared); the most there may be of characters."""
+    kind: Literal["bpe", "unigram", "char", "byte"] = "bpe"
+    """Byte-pair encoding, a unigram language model, characters (ByteNet's), or bytes."""
     joint: bool = True
     """One vocabulary for both languages, or one each."""
     byte_fallback: bool = True
@@ -50,6 +50,10 @@ class SubwordsSection:
 
     def problems(self) -> list[str]:
         found = bounds(self, at_least_1=["size", "sample"], fractions=["sampling"])
+        if self.kind in ("char", "byte") and self.sampling:
+            found.append(f"sampling is {self.sampling}; a {self.kind} cannot be cut in another way")
+        if self.kind == "byte" and not self.byte_fallback:
+            found.append("byte_fallback is false; a vocabulary of bytes has nothing else")
         if not 0.9 <= self.character_coverage <= 1.0:
             found.append(f"character_coverage is {self.character_coverage}; it lies between 0.9 and 1")
         return found

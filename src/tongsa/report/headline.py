@@ -31,8 +31,13 @@ def language(code: str) -> str:
 def in_words(recipe: Recipe) -> str:
     """The model as one would tell a colleague."""
     model, subwords = recipe.model, recipe.subwords
-    kind = "BPE" if subwords.kind == "bpe" else subwords.kind
-    vocabulary = f"{subwords.size:,} {'shared ' if subwords.joint else ''}{kind} subwords"
+    shared = f"{subwords.size:,} {'shared ' if subwords.joint else ''}"
+    vocabulary = {
+        "bpe": f"{shared}BPE subwords",
+        "unigram": f"{shared}unigram subwords",
+        "char": "characters for subwords",
+        "byte": "bytes for subwords",
+    }[subwords.kind]
     if not isinstance(model, TransformerSection):
         return f"A model of the architecture {model.architecture} with d_model {model.d_model} and {vocabulary}"
     base = TransformerSection(d_model=model.d_model, heads=model.heads)

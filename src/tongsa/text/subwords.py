@@ -29,6 +29,10 @@ SEPARATE = ("subwords.source.model", "subwords.target.model")
 """Their files in a translator directory."""
 
 
+NOT_BYTES = 4
+"""Pieces of a vocabulary of bytes that are none: the end, `<unk>`, the space, and the letter it is learnt from."""
+
+
 class Vocabulary:
     """The pieces of one SentencePiece model, and `<pad>` after them."""
 
@@ -39,7 +43,9 @@ class Vocabulary:
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         self.pad: int = self._processor.get_piece_size()
         every = list(range(self.pad))
-        self._is_rare = [*map(bool.__or__, self._processor.is_byte(every), self._processor.is_unknown(every))]
+        is_byte = self._processor.is_byte(every)
+        self._is_rare = [*map(bool.__or__, is_byte, self._processor.is_unknown(every))]
+        self._of_bytes = self.pad - sum(is_byte) <= NOT_BYTES
 
     def __len__(self) -> int:
         """Pieces and `<pad>`: the rows of an embedding table."""
@@ -77,7 +83,7 @@ class Vocabulary:
 
     def is_foreign(self, ids: Sequence[int]) -> bool:
         """True where most pieces are bytes or unknown: text that the model has never seen the like of."""
-        return 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
+        return not self._of_bytes and 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
 
     def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
         """The same sentences cut differently, as a function of the seed: BPE-dropout, or unigram sampling."""
@@ -175,12 +181,16 @@ LONGEST = 16_384
 def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocabulary:
     """A vocabulary learnt from (a sample of) the text."""
     written = io.BytesIO()
+    if section.kind == "byte":
+        lines = ["a"]  # What is not in this text is written in bytes, and what is takes one as well.
+    single = section.kind in ("char", "byte")
     try:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=_never_empty(lines),
             model_writer=written,
-            model_type=section.kind,
-            vocab_size=section.size,
+            model_type="char" if single else section.kind,
+            vocab_size=NOT_BYTES + 256 if section.kind == "byte" else section.size,
+            hard_vocab_limit=not single,  # there may be fewer characters
             character_coverage=section.character_coverage,
             byte_fallback=section.byte_fallback,
             normalization_rule_name="identity",  # the text is tidied before: NFC, white space

@@ -180,7 +180,7 @@ def test_a_character_or_a_byte_is_a_piece() -> None:
 def test_fewer_characters_than_the_size_are_no_error_and_more_are_left_to_bytes() -> None:
     assert len(CUT["char"]) < 350
     assert len(CUT["byte"]) == 2 + 256 + 2 + 1
-    few = learn(["abcdefgh" * 9 + "통사"], SubwordsSection(kind="char", size=2 + 256 + 5), 1)
+    few = learn(["a b c d e f g h " * 9 + "통사"], SubwordsSection(kind="char", size=2 + 256 + 5), 1)
     assert few.decode(few.encode("통사 abh")) == "통사 abh"
 
 

@@ -37,6 +37,8 @@ ALLOWED: dict[str, set[str]] = {
     "training": FOUNDATION
     | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}
     | {"report", "runlog"},
+    "babi": FOUNDATION | {"models", "report", "text"},
+    "language_model": FOUNDATION | {"models", "text"},
 }
 """What each room may import, besides itself. Rooms that are not here stand on top: nothing below imports them."""
 

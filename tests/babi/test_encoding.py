@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.babi import town
+import small_stories as town
 from tongsa.babi.encoding import UNKNOWN, Lexicon, encode, times
 from tongsa.babi.stories import Question
 

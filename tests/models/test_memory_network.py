@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tests.babi import town
+import small_stories as town
 from tongsa.babi.encoding import Batch, Lexicon, encode
 from tongsa.babi.stories import Question, words
 from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkShape, Tying, position_encoding
@@ -15,7 +15,9 @@ MEMORIES = 7
 
 def network(tying: Tying = "adjacent", hops: int = 3) -> MemoryNetwork:
     torch.manual_seed(1)
-    return MemoryNetwork(MemoryNetworkShape(words=len(LEXICON), d=6, hops=hops, memories=MEMORIES, tying=tying)).double()
+    return MemoryNetwork(
+        MemoryNetworkShape(words=len(LEXICON), d=6, hops=hops, memories=MEMORIES, tying=tying)
+    ).double()
 
 
 def everything() -> Batch:
@@ -104,7 +106,8 @@ def test_adjacent_hops_share_matrices_and_layerwise_ones_have_the_same_number_fo
 
 def test_the_order_of_words_counts_with_position_encoding_and_not_in_a_bag() -> None:
     questions = [
-        Question(1, (f"{one} saw {other}.",), "Who saw?", "mina", (0,)) for one, other in (("Mina", "Joon"), ("Joon", "Mina"))
+        Question(1, (f"{one} saw {other}.",), "Who saw?", "mina", (0,))
+        for one, other in (("Mina", "Joon"), ("Joon", "Mina"))
     ]
     lexicon = Lexicon.of(questions)
     torch.manual_seed(1)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Tongsa
+
+
+def test_lm_measures_both_models_on_the_same_words(tongsa: Tongsa, tmp_path: Path) -> None:
+    train, valid = tmp_path / "train.en", tmp_path / "valid.en"
+    train.write_text("The cat sees the dog.\nThe dog sleeps.\n" * 20, encoding="utf-8")
+    valid.write_text("The dog sees the bird.\n", encoding="utf-8")
+    small = ("--width", "8", "--hops", "2", "--memories", "5", "--epochs", "1", "--out", tmp_path / "lm")
+    done = tongsa("lm", train, "--valid", valid, "--test", valid, *small)
+    assert done.code == 0, done.err
+    assert "modified Kneser-Ney" in done.out
+    values = json.loads((tmp_path / "lm" / "results.json").read_text(encoding="utf-8"))
+    assert values["held_out"] == {"valid": 7, "test": 7}
+    assert values["unknown"]["valid"] == 1 / 7
+    assert values["trigram"]["valid"] == values["trigram"]["test"]
+    assert "holds a language model already" in tongsa.refuses("lm", train, "--valid", valid, *small)
+    assert tongsa("lm", train, "--valid", valid, "--test", valid, *small, "--resume").out == done.out
+
+
+def test_lm_refuses_text_that_is_not_there(tongsa: Tongsa, tmp_path: Path) -> None:
+    assert "cannot be read" in tongsa.refuses(
+        "lm", tmp_path / "no.en", "--valid", tmp_path / "no.en", "--out", tmp_path
+    )

@@ -87,7 +87,7 @@ class Plan:
 
     def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
         """Which of an update's chunks a worker takes: the longest first, each to the worker with the least to do."""
-        costs = [int(self.source_lengths[rows].sum() + self.target_lengths[rows].sum()) for rows in chunks]
+        costs = [int(self._cost(rows).sum()) for rows in chunks]
         load = [0] * size
         mine = []
         for index in sorted(range(len(chunks)), key=lambda index: -costs[index]):
@@ -104,16 +104,22 @@ class Plan:
         # Up one strip by source length and down the next, so that a chunk across their border has similar sources too.
         source = self.source_lengths[shuffled] * np.where(strip % 2, -1, 1)
         order = shuffled[np.lexsort((source, strip))]
-        ends = np.cumsum(self.target_lengths[order], dtype=np.int64)
+        # Chunks of equal cost, so that workers with one each are done together; chunk_tokens is their mean.
+        ends = np.cumsum(self._cost(order), dtype=np.int64)
+        budget = self.chunk_tokens * ends[-1] / self.target_lengths.sum(dtype=np.int64)
         chunks = []
         first = 0
         while first < len(order):
             done = ends[first - 1] if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, done + self.chunk_tokens, side="right")))
+            last = max(first + 1, int(np.searchsorted(ends, done + budget, side="right")))
             last = first + self._fits(order[first:last])
             chunks.append(order[first:last])
             first = last
         return chunks
+
+    def _cost(self, rows: Rows) -> NDArray[np.int32]:
+        """A target token takes about twice the time of a source token: it looks across too, and is projected."""
+        return self.source_lengths[rows] + 2 * self.target_lengths[rows]
 
     def _strips(self) -> NDArray[np.int64]:
         """The strip that each target length falls into.
@@ -129,9 +135,9 @@ class Plan:
         return np.concatenate([[0], strips])
 
     def _fits(self, rows: Rows) -> int:
-        """How many of these, padded on the source side, stay within twice the budget; one always does."""
-        widest = np.maximum.accumulate(self.source_lengths[rows])
-        within = widest * np.arange(1, len(rows) + 1) <= 2 * self.chunk_tokens
+        """How many of these, padded, stay within twice chunk_tokens on both sides; one always does."""
+        longer = np.maximum(self.source_lengths[rows], self.target_lengths[rows])
+        within = np.maximum.accumulate(longer) * np.arange(1, len(rows) + 1) <= 2 * self.chunk_tokens
         return max(1, int(within.sum()))
 
 

@@ -1,15 +1,18 @@
-"""Teams of workers, as far as one process can show."""
+"""Teams of workers."""
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from tongsa.errors import TrainingError
-from tongsa.training.distributed import Team, lead
+from tongsa.training.distributed import Team, join, lead, rendezvous
 
 
 def test_a_team_of_one_sums_and_waits_for_nobody() -> None:
@@ -37,3 +40,33 @@ def test_a_worker_that_cannot_start_is_told_of_soon(tmp_path: Path, capfd: pytes
         raise AssertionError("there is nobody to lead")
     assert time.monotonic() - began < 300
     assert "holds no training" in capfd.readouterr().err
+
+
+def meet(rank: int, meeting: str, found: Any) -> None:
+    """What a worker has after two sums of a long vector, and one of another."""
+    with join(rank, 3, rendezvous(Path(meeting)), torch.device("cpu")) as team:
+        long = team.zeros(1000)
+        for times in (1, 2):
+            long.copy_(torch.arange(1000.0) * (rank + times))
+            team.sum(long)
+            found.put((rank, times, torch.equal(long, torch.arange(1000.0) * (3 + 3 * times))))
+        short = torch.tensor([rank])
+        team.sum(short)
+        found.put((rank, "shared", team.board is not None and int(short) == 3))
+        found.close()
+        found.join_thread()  # what was put is on its way before the process ends
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is shared by name on Linux alone")
+def test_neighbours_sum_in_memory_that_all_of_them_see(tmp_path: Path) -> None:
+    """Three, so that the vector is no multiple of the workers."""
+    spawn = multiprocessing.get_context("spawn")
+    found = spawn.Queue()
+    workers = [spawn.Process(target=meet, args=(rank, str(tmp_path), found)) for rank in range(3)]
+    for worker in workers:
+        worker.start()
+    answers = [found.get(timeout=60) for _ in range(9)]
+    for worker in workers:
+        worker.join()
+    assert all(right for _, _, right in answers), answers
+    assert {(rank, what) for rank, what, _ in answers} == {(r, w) for r in range(3) for w in (1, 2, "shared")}

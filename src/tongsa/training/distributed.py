@@ -24,27 +24,40 @@ import torch.distributed as dist
 from torch import Tensor
 
 from tongsa.errors import TrainingError
+from tongsa.training.board import Board
 
 PATIENCE = timedelta(hours=24)
 """How long a worker waits for another: rank 0 may be preparing a large corpus."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Team:
     """The workers of a training, and which of them this process is."""
 
     rank: int = 0
     size: int = 1
+    neighbours: bool = False
+    """They are processes of one machine, without GPUs."""
+    board: Board | None = None
 
     @property
     def leads(self) -> bool:
         return self.rank == 0
 
+    def zeros(self, length: int) -> Tensor:
+        """For a long vector that is summed often: where it can be, in memory that all workers see."""
+        if self.neighbours:
+            self.board = Board.open(self.rank, self.size, length)
+        return torch.zeros(length) if self.board is None else self.board.mine
+
     def sum(self, tensor: Tensor) -> None:
         """Replace the tensor by its sum over the workers."""
         if self.size > 1:
             try:
-                dist.all_reduce(tensor)
+                if self.board and tensor is self.board.mine:
+                    self.board.sum()
+                else:
+                    dist.all_reduce(tensor)
             except RuntimeError as error:
                 raise TrainingError(
                     "a worker process of this training has died",
@@ -82,7 +95,7 @@ def join(rank: int, size: int, rendezvous: str, device: torch.device) -> Iterato
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, init_method=rendezvous, rank=rank, world_size=size, timeout=PATIENCE)
     try:
-        yield Team(rank, size)
+        yield Team(rank, size, neighbours=not started_by_torchrun() and device.type == "cpu")
     finally:
         dist.destroy_process_group()
 

@@ -90,7 +90,7 @@ class Trainer:
         self.model: Seq2Seq = build(recipe.model, *sizes).to(self.device)
         if job.init:
             load_weights(self.model, read_tensors(directory / "data" / INITIAL_WEIGHTS))
-        self.adam = FlatAdam(self.model, self.section, extra=5)
+        self.adam = FlatAdam(self.model, self.section, extra=5, zeros=team.zeros)
         self.progress = Progress()
         self.bad_updates = 0
         self.stopping = False

@@ -11,6 +11,10 @@ ROWS = {"cpu": 256, "cuda": 4096}
 """Tokens whose logits exist at a time: on a CPU they should stay in its cache."""
 
 
+TINY = 1e-30
+"""Below it a float32 probability has lost digits: they end at 1e-38, the last ones with fewer bits."""
+
+
 class Loss(NamedTuple):
     """Sums over the tokens."""
 
@@ -62,10 +66,11 @@ class _LinearCrossEntropy(torch.autograd.Function):
         for h, label, to_h in parts:
             z = torch.mm(h, weight.t(), out=logits[: len(h)])
             label = label[:, None]
-            at_label += z.gather(1, label).sum()
-            top = z.amax(dim=1)
+            z_label = z.gather(1, label)
             p = torch.softmax(z, dim=1, out=z)
-            partition += (top - p.amax(dim=1).log()).sum()  # at the top, p = exp(top) / partition
+            log_p = _log_at(p, label, h, weight)
+            at_label += z_label.sum()
+            partition += (z_label - log_p).sum()  # log p(label) = z(label) - log partition
             p.scatter_add_(1, label, p.new_full(label.shape, smoothing - 1))
             torch.mm(p, weight, out=to_h)
             to_weight.addmm_(p.t(), h)
@@ -83,3 +88,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
         if gradients[0].item() != 1:
             to_features, to_table = to_features * gradients[0], to_table * gradients[0]
         return to_features, to_table, None, None
+
+
+def _log_at(p: Tensor, label: Tensor, h: Tensor, weight: Tensor) -> Tensor:
+    """log p(label), from the probabilities; where one is too small for its logarithm, from the logits again."""
+    at_label = p.gather(1, label)
+    log_p = at_label.log()
+    for row in (at_label < TINY)[:, 0].nonzero()[:, 0].tolist():
+        log_p[row] = torch.log_softmax(weight @ h[row], dim=0)[label[row]]
+    return log_p

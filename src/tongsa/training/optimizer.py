@@ -5,6 +5,8 @@ So clearing the gradients, summing them over workers, clipping and the step itse
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -12,13 +14,22 @@ from tongsa.config import TrainingSection
 
 
 class FlatAdam:
-    def __init__(self, model: nn.Module, section: TrainingSection, extra: int = 0) -> None:
-        """`extra` numbers stand behind the gradient, to be summed over the workers along with it."""
+    def __init__(
+        self,
+        model: nn.Module,
+        section: TrainingSection,
+        extra: int = 0,
+        zeros: Callable[[int], Tensor] = torch.zeros,
+    ) -> None:
+        """`extra` numbers stand behind the gradient, to be summed over the workers along with it.
+
+        `zeros` makes the vector of both, for the CPU.
+        """
         parameters = list(model.parameters())
         size = sum(parameter.numel() for parameter in parameters)
         first = parameters[0]
         self.weights = nn.Parameter(torch.empty(size, device=first.device, dtype=first.dtype))
-        self.message = torch.zeros(size + extra, device=first.device, dtype=first.dtype)
+        self.message = zeros(size + extra).to(first)
         self.gradient = self.message[:size]
         self.extra = self.message[size:]
         place = 0

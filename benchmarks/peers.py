@@ -1,4 +1,7 @@
-"""The peers: one process with all threads, batches as usual. Each is a model from (source, decoder input) to logits."""
+"""The peers: one process with all threads, batches as usual. Each is a model from (source, decoder input) to logits.
+
+The readable path of Tongsa itself runs among them: what its fast path is measured against, and tested to be equal to.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from torch.nn.functional import cross_entropy, linear
 
 from tongsa.config import Recipe, TransformerSection
 from tongsa.ids import PairIds
+from tongsa.models import attention, layers, transformer
 from tongsa.text.subwords import END
 from tongsa.training.prepare import Prepared
 
@@ -107,6 +111,26 @@ class MarianMT(nn.Module):
         return logits
 
 
+class Readable(nn.Module):
+    """Our own model by its equations: softmax of all scores, PyTorch's dropout, sum and norm one after the other."""
+
+    def __init__(self, config: TransformerSection, pad: int) -> None:
+        super().__init__()
+        attention.scaled_dot_product_attention = attention.attention  # type: ignore[assignment]
+        layers.dropout_add_norm = self._dropout_add_norm
+        transformer.dropout = nn.functional.dropout
+        self.pad = pad
+        self.transformer = transformer.Transformer(config, pad + 1)
+
+    def _dropout_add_norm(self, x: Tensor, y: Tensor, norm: nn.LayerNorm, p: float) -> Tensor:
+        summed: Tensor = norm(x + nn.functional.dropout(y, p))
+        return summed
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        logits: Tensor = self.transformer(source, source != self.pad, target)
+        return logits
+
+
 class Peer(NamedTuple):
     title: str
     needs: str
@@ -118,6 +142,7 @@ class Peer(NamedTuple):
 
 PEERS = {
     "plain": Peer("torch.nn.Transformer", "torch", PlainTransformer, fused=False),
+    "readable": Peer("Tongsa, readable path", "torch", Readable, fused=False),
     "marian": Peer("Hugging Face MarianMT", "transformers", MarianMT, fused=True),
 }
 

@@ -45,8 +45,8 @@ class SubwordsSection:
     """Share of the characters that get a piece of their own."""
     sampling: float = 0.0
     """BPE-dropout probability, or the unigram sampling temperature; 0 segments always alike."""
-    sample: int = 1_000_000
-    """Lines, drawn with a seed, that the vocabulary is learnt from."""
+    sample: int = 200_000
+    """Lines, drawn with a seed, that the vocabulary is learnt from: they lie in memory, the rest does not."""
 
     def problems(self) -> list[str]:
         found = bounds(self, at_least_1=["size", "sample"], fractions=["sampling"])

@@ -34,17 +34,19 @@ class Running:
         )
         self.lines: list[dict[str, Any]] = []
         self._listening = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         assert self._listening.wait(60), "the service did not start"
         self.url = next(line["url"] for line in self.lines if line["event"] == "listening")
         self.port = int(self.url.rpartition(":")[2])
 
     def _read(self) -> None:
         assert self.process.stderr
-        for line in self.process.stderr:
-            self.lines.append(json.loads(line))
-            if self.lines[-1]["event"] == "listening":
-                self._listening.set()
+        with self.process.stderr as stream:
+            for line in stream:
+                self.lines.append(json.loads(line))
+                if self.lines[-1]["event"] == "listening":
+                    self._listening.set()
         self._listening.set()
 
     def events(self, name: str) -> list[dict[str, Any]]:
@@ -72,8 +74,8 @@ class Running:
     def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(sign)
-        code = self.process.wait(30)
-        assert self.process.stderr
+        code = self.process.wait(60)
+        self._reader.join(10)
         return code
 
 

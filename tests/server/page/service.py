@@ -6,7 +6,7 @@ import json
 import mimetypes
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +21,8 @@ POLICY = (
 )
 WORDS = {"good": "gut", "morning": "Morgen", "the": "der", "dog": "Hund", "sleeps": "schläft"}
 LAYERS, HEADS = 3, 4
+Open = Callable[..., Any]
+"""A page with the settings that are given (`open_page` of conftest.py)."""
 
 
 class Service(ThreadingHTTPServer):
@@ -148,7 +150,10 @@ def attention(body: dict[str, Any], lacks: set[str]) -> dict[str, Any]:
         count = len(source)
         return [
             [
-                [[0.9 if (q + head + layer) % count == k else 0.1 / count for k in range(count)] for q in range(count)]
+                [
+                    [0.9 if (q + head + layer) % count == k else 0.1 / (count - 1) for k in range(count)]
+                    for q in range(count)
+                ]
                 for head in range(HEADS)
             ]
             for layer in range(0 if kind in lacks else LAYERS)

@@ -22,9 +22,7 @@ def look(page: Any) -> None:
 
 
 def focused(page: Any) -> str:
-    found: str = page.evaluate(
-        "document.activeElement.id || document.activeElement.className || document.activeElement.tagName"
-    )
+    found: str = page.evaluate("(({id, className, tagName}) => id || className || tagName)(document.activeElement)")
     return found
 
 
@@ -65,19 +63,17 @@ def test_everything_can_be_done_with_the_keyboard_alone(page: Any) -> None:
 
 
 def test_files_can_be_chosen_with_the_keyboard(page: Any) -> None:
-    tab_to(page, "#choose")
     with page.expect_file_chooser():
+        tab_to(page, "#choose")
         page.keyboard.press("Enter")
 
 
 def test_focus_is_always_seen(page: Any) -> None:
     page.fill("#source", "the dog")
-    for _ in range(12):
+    page.locator("#interface").focus()
+    for _ in range(10):
         page.keyboard.press("Tab")
-        style = page.evaluate(
-            "(({outlineStyle, outlineWidth}) => [outlineStyle, outlineWidth])(getComputedStyle(document.activeElement))"
-        )
-        assert style[0] != "none", focused(page)
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", focused(page)
 
 
 def test_nothing_is_wider_than_a_phone(open_page: Open) -> None:
@@ -109,13 +105,8 @@ def test_a_korean_browser_is_spoken_to_in_korean(open_page: Open) -> None:
     assert page.locator("#from option").all_inner_texts()[:2] == ["언어 감지", "영어"]
     look(page)
     expect(page.locator(".av-lines")).to_contain_text("원문 (키)")
-    left = page.locator(".look p, .look legend, .look figcaption, .under span, button:visible").all_inner_texts()
-    own = [text for text in left if text.strip() and not HANGUL.search(text)]
-    assert not [
-        text
-        for text in own
-        if re.search("[a-z]{4}", text) and not re.search("Hund|dog|der|the|zebra|sleeps|schläft|end", text)
-    ]
+    said = page.locator(".look p, legend, figcaption, .under span, .settings span, .top p").all_inner_texts()
+    assert [text for text in said if re.search("[a-z]{4}", text) and not HANGUL.search(text)] == []
 
 
 def test_the_language_of_the_page_can_be_changed_and_is_kept(page: Any) -> None:
@@ -136,11 +127,7 @@ def test_both_interfaces_say_the_same_things(page: Any) -> None:
     assert list(entries[0]) == list(entries[1])
     for key, words in entries[0].items():
         assert set(re.findall(r"\{\w+\}", words)) == set(re.findall(r"\{\w+\}", entries[1][key])), key
-        assert (
-            HANGUL.search(entries[1][key])
-            or not re.search("[a-z]{2}", entries[1][key].replace("{", "").lower())
-            or "{" in words
-        ), key
+        assert HANGUL.search(entries[1][key]) or not re.search("[A-Za-z]", re.sub(r"\{\w+\}", "", words)), key
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -21,6 +21,7 @@ from tongsa.cli import (
     import_,
     lm,
     score,
+    serve,
     train,
     translate,
 )
@@ -48,6 +49,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "babi": babi.babi,
     "lm": lm.lm,
     "demo": demo.demo,
+    "serve": serve.serve,
     "doctor": doctor.doctor,
 }
 for _name, _command in COMMANDS.items():

@@ -34,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "engines": FOUNDATION | {"decoding", "directory", "export", "models", "text"},
     "documents": FOUNDATION | {"text"},
     "translator": FOUNDATION | {"attention", "decoding", "directory", "documents", "engines", "models", "text"},
+    "server": FOUNDATION | {"attention", "directory", "documents", "text", "tongsa", "translator"},
     "training": FOUNDATION
     | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}
     | {"report", "runlog"},

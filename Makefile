@@ -13,13 +13,14 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	# torch first: the pinned build, before anything can ask for another one
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,serve,pictures]'
 	touch $@
 
 demo: $(STAMP)  ## train a Korean-English translator on the built-in corpus, and show it
 	$(BIN)/tongsa demo
 
 test: $(STAMP)  ## the tests
+	.ci/programs
 	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)  ## ruff and mypy --strict

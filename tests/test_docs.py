@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+import socket
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -46,7 +50,10 @@ def test_everything_that_a_page_shows_runs_in_its_order(page: str, desk: Path) -
             run([sys.executable, "-c", quick_program(text)], desk)
         elif language == "":
             for line in commands(text):
-                run(quick_command(line), desk)
+                if line.startswith("tongsa serve"):
+                    serve_and_stop(quick_command(line), desk)
+                else:
+                    run(quick_command(line), desk)
 
 
 def commands(text: str) -> list[str]:
@@ -58,6 +65,7 @@ def commands(text: str) -> list[str]:
 def quick_command(line: str) -> str:
     assert line.startswith("tongsa "), f"a command that this test does not know: {line}"
     quick = re.sub(r"--minutes \S+", "--minutes 0.02", line)
+    quick = quick.replace("--models lstm,lstm-attention,convs2s,transformer", "--models lstm,transformer")
     if re.match(r"tongsa (train|distill)", line):
         quick += " --set training.updates=2 --set training.validation_pairs=8"
     return quick.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
@@ -73,6 +81,28 @@ def run(command: str | list[str], folder: Path) -> None:
     shell = isinstance(command, str)
     done = subprocess.run(command, shell=shell, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def serve_and_stop(command: str, folder: Path) -> None:
+    """It answers, and ends well when it is told to."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(shlex.split(f"{command} --port {port}"), cwd=folder)
+    try:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+                    assert answer.status == 200
+                break
+            except urllib.error.URLError:
+                assert server.poll() is None, f"{command} ended by itself"
+                time.sleep(0.2)
+        else:
+            pytest.fail(f"{command} does not answer")
+    finally:
+        server.terminate()
+    assert server.wait(timeout=60) == 0
 
 
 def test_make_has_the_targets_that_the_pages_name() -> None:

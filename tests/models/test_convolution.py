@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
-from tongsa.models.convolution import Convolution
+from tongsa.models.convolution import Convolution, neighbours
 
 
 def by_torch(convolution: Convolution, x: Tensor, before: int) -> Tensor:
@@ -31,6 +31,20 @@ def test_one_product_is_the_convolution_of_torch_with_its_gradients(width: int, 
     inputs = [x, *convolution.parameters()]
     for a, b in zip(torch.autograd.grad(ours, inputs, into), torch.autograd.grad(theirs, inputs, into), strict=True):
         torch.testing.assert_close(a, b, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("offsets", [(-1, 0, 1), (-6, -3, 0), (9, -9), (0,)], ids=str)
+def test_neighbours_stand_side_by_side_in_any_dimension(dim: int, offsets: tuple[int, ...]) -> None:
+    x = torch.randn(2, 3, 5, 2, dtype=torch.float64, requires_grad=True)
+    length = x.shape[dim]
+    found = neighbours(x, dim, offsets).unflatten(-1, (len(offsets), 2))
+    for tap, offset in enumerate(offsets):
+        for place in range(length):
+            there = place + offset
+            expected = x.select(dim, there) if 0 <= there < length else torch.zeros_like(x.select(dim, 0))
+            assert torch.equal(found[..., tap, :].select(dim, place), expected)
+    assert torch.autograd.gradcheck(lambda x: neighbours(x, dim, offsets), x)
 
 
 @pytest.mark.parametrize("dilation", [1, 4])

@@ -6,6 +6,9 @@ sequences keep the layout (batch, positions, channels) of everything else.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -26,10 +29,8 @@ class Convolution(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(batch, positions, inputs) -> (batch, positions, outputs)"""
-        positions = x.shape[1]
-        padded = nn.functional.pad(x, (0, 0, self.before, self.reach - self.before))
-        taps = [padded[:, tap * self.dilation :][:, :positions] for tap in range(self.width)]
-        return self.linear(torch.cat(taps, dim=-1))  # type: ignore[no-any-return]
+        taps = [tap * self.dilation - self.before for tap in range(self.width)]
+        return self.linear(neighbours(x, 1, taps))  # type: ignore[no-any-return]
 
     def nothing(self, rows: int, like: Tensor) -> Tensor:
         """The inputs before the first position (rows, reach, inputs)."""
@@ -39,3 +40,40 @@ class Convolution(nn.Module):
         """One position (batch, inputs) of a masked convolution, given the `reach` inputs before it; and those after."""
         window = torch.cat([past, x[:, None]], dim=1)
         return self.linear(window[:, :: self.dilation].flatten(1)), window[:, 1:]
+
+
+def neighbours(x: Tensor, dim: int, offsets: Iterable[int]) -> Tensor:
+    """Side by side in the last dimension, for every place of dimension `dim`: what stands so many places after it.
+
+    Zeros stand beyond the ends. `torch.cat` of slices would do, but their gradients are as many buffers of zeros.
+    """
+    return _Neighbours.apply(x, dim, tuple(offsets))  # type: ignore[no-any-return, no-untyped-call]
+
+
+class _Neighbours(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, offsets: tuple[int, ...]) -> Tensor:
+        ctx.dim, ctx.offsets = dim, offsets
+        length = x.shape[dim]
+        out = x.new_empty(*x.shape[:-1], len(offsets) * x.shape[-1])
+        for part, offset in zip(out.chunk(len(offsets), dim=-1), offsets, strict=True):
+            here, there, inside = _overlap(length, offset)
+            part.narrow(dim, here, inside).copy_(x.narrow(dim, there, inside))
+            part.narrow(dim, 0, here).zero_()
+            part.narrow(dim, here + inside, length - here - inside).zero_()
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        parts = gradients[0].chunk(len(ctx.offsets), dim=-1)
+        total = torch.zeros_like(parts[0], memory_format=torch.contiguous_format)
+        for part, offset in zip(parts, ctx.offsets, strict=True):
+            here, there, inside = _overlap(part.shape[ctx.dim], offset)
+            total.narrow(ctx.dim, there, inside).add_(part.narrow(ctx.dim, here, inside))
+        return total, None, None
+
+
+def _overlap(length: int, offset: int) -> tuple[int, int, int]:
+    """The first place that has a neighbour at this offset, that neighbour, and how many have one."""
+    inside = max(0, length - abs(offset))
+    return min(length, max(0, -offset)), min(length, max(0, offset)), inside

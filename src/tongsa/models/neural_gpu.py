@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from tongsa.config import NeuralGPUSection
 from tongsa.models.contract import Seq2Seq, State, Tree, token_mask
+from tongsa.models.convolution import neighbours
 from tongsa.models.dropout import dropout
 from tongsa.models.tables import tables
 
@@ -52,11 +53,9 @@ class CGRU(nn.Module):
 
     def taps(self, s: Tensor) -> Tensor:
         """(batch, w, n, m) -> (batch, w, n, taps * m): what the kernel sees at each place, so that `*` is a product."""
-        _, w, n, _ = s.shape
         above, before = self.rows // 2, self.columns // 2
-        padded = nn.functional.pad(s, (0, 0, before, before, above, above))
-        seen = [padded[:, i : i + w, j : j + n] for i in range(self.rows) for j in range(self.columns)]
-        return torch.cat(seen, dim=-1)
+        across = neighbours(s, 2, range(-before, before + 1))
+        return across if self.rows == 1 else neighbours(across, 1, range(-above, above + 1))
 
 
 class Tape(nn.Module):

@@ -1,85 +1,14 @@
-"""Services as users run them: a process of its own, on a port of its own."""
+"""Services that tests share."""
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
-
-SENTENCE = "학생은 책을 읽어요."
-
-
-class Running:
-    """`tongsa serve` under way."""
-
-    def __init__(self, arguments: list[str]) -> None:
-        self.began = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "tongsa", "serve", *arguments],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-        self.lines: list[dict[str, Any]] = []
-        self._listening = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-        assert self._listening.wait(60), "the service did not start"
-        self.url = next(line["url"] for line in self.lines if line["event"] == "listening")
-        self.port = int(self.url.rpartition(":")[2])
-
-    def _read(self) -> None:
-        assert self.process.stderr
-        with self.process.stderr as stream:
-            for line in stream:
-                self.lines.append(json.loads(line))
-                if self.lines[-1]["event"] == "listening":
-                    self._listening.set()
-        self._listening.set()
-
-    def events(self, name: str) -> list[dict[str, Any]]:
-        return [line for line in self.lines if line["event"] == name]
-
-    def wait_for(self, name: str, seconds: float = 20) -> dict[str, Any]:
-        end = time.monotonic() + seconds
-        while not (found := self.events(name)):
-            assert time.monotonic() < end, f"{name} did not happen: {self.lines[-5:]}"
-            time.sleep(0.02)
-        return found[-1]
-
-    def post(self, path: str, json: Any = None, **more: Any) -> httpx.Response:
-        return httpx.post(self.url + path, json=json, timeout=60, **more)
-
-    def get(self, path: str, **more: Any) -> httpx.Response:
-        return httpx.get(self.url + path, timeout=60, **more)
-
-    def translate(self, q: Any = SENTENCE, **more: Any) -> dict[str, Any]:
-        answer = self.post("/translate", {"q": q, "source": "ko", "target": "en", **more})
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
-
-    def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
-        if self.process.poll() is None:
-            self.process.send_signal(sign)
-        code = self.process.wait(60)
-        self._reader.join(10)
-        return code
-
-
-Start = Callable[..., Running]
+from running import Running, Start
 
 
 @pytest.fixture(scope="session")

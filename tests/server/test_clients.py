@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import SENTENCE, Running
+from running import SENTENCE, Running
 
 KEY = "a key that is long enough"
 
@@ -49,7 +49,9 @@ def test_deepl(guarded: Running, service: Running) -> None:
     assert found.text == service.translate()["translatedText"]
     detected = client.translate_text([SENTENCE, "책"], target_lang="EN-GB")
     assert [each.detected_source_lang for each in detected] == ["KO", "KO"]
-    tagged = client.translate_text("<x>학생은</x> 책을 읽어요.", source_lang="KO", target_lang="EN-US", tag_handling="xml")
+    tagged = client.translate_text(
+        "<x>학생은</x> 책을 읽어요.", source_lang="KO", target_lang="EN-US", tag_handling="xml"
+    )
     assert tagged.text.count("<x>") == tagged.text.count("</x>") == 1
     html = client.translate_text("<p>학생은 책을 읽어요.</p>", target_lang="FR", source_lang="KO", tag_handling="html")
     assert html.text.startswith("<p>")

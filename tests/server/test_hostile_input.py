@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from conftest import Running
+from running import Running
 
 JSON = {"content-type": "application/json"}
 

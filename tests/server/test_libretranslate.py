@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import SENTENCE, Running, Start
+from running import SENTENCE, Running, Start
 
 OTHER = "선생님은 물을 마셔요."
 
@@ -166,7 +166,9 @@ def test_names_that_were_not_given_out_lead_nowhere(service: Running) -> None:
         assert service.get(f"/download_file/{name}").status_code == 404
 
 
-def test_suggestions_are_kept_only_with_a_folder(service: Running, start: Start, translators: tuple[Path, Path]) -> None:
+def test_suggestions_are_kept_only_with_a_folder(
+    service: Running, start: Start, translators: tuple[Path, Path]
+) -> None:
     given = {"q": SENTENCE, "s": "A better one.", "source": "ko", "target": "en"}
     assert service.post("/suggest", given).json() == {"success": True}
     without = start(translators[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import shutil
 import signal
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SENTENCE, Running, Start
+from running import SENTENCE, Running, Start
 
 TEXT = " ".join([SENTENCE] * 5)
 
@@ -100,7 +99,7 @@ def test_a_translator_swapped_under_load_drops_no_request(start: Start, swappabl
     crowd.wait_for(10)
     weights = load_file(swappable / "weights.safetensors")
     save_file({name: -each for name, each in weights.items()}, swappable / "new")
-    os.replace(swappable / "new", swappable / "weights.safetensors")
+    (swappable / "new").replace(swappable / "weights.safetensors")
     running.wait_for("translator reloaded", 60)
     before = len(crowd.answers)
     crowd.wait_for(before + 30)
@@ -183,7 +182,9 @@ def test_one_long_text_does_not_hold_up_short_ones(start: Start, translators: tu
     assert short < done["long"]
 
 
-def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(start: Start, translators: tuple[Path, Path]) -> None:
+def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(
+    start: Start, translators: tuple[Path, Path]
+) -> None:
     running = start(translators[0], "--limits", "queue=2")
     answers: list[Any] = []
 
@@ -204,7 +205,9 @@ def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(start: Start,
 
 def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple[Path, Path], tmp_path: Path) -> None:
     keys = tmp_path / "keys.toml"
-    keys.write_text('[a]\nkey = "first-key-of-a-client"\nrequests = 2\n[b]\nkey = "second-key-of-another"\ncharacters = 20\n')
+    keys.write_text(
+        '[a]\nkey = "first-key-of-a-client"\nrequests = 2\n[b]\nkey = "second-key-of-another"\ncharacters = 20\n'
+    )
     running = start(translators[0], "--api-keys", keys)
     asked = {"q": SENTENCE, "source": "ko", "target": "en"}
     assert running.post("/translate", asked).status_code == 400

@@ -60,9 +60,9 @@ def test_codes_are_understood_as_people_write_them(tmp_path: Path, asked: str, f
 
 def test_an_unknown_code_is_told_only_where_it_can_be_shown(tmp_path: Path) -> None:
     ours = served(tmp_path, "ko_en")
-    with pytest.raises(Refusal, match="^zz is not supported"):
+    with pytest.raises(Refusal, match=r"^zz is not supported"):
         ours.code("zz")
-    with pytest.raises(Refusal, match="^this language is not supported"):
+    with pytest.raises(Refusal, match=r"^this language is not supported"):
         ours.code("<script>" * 10)
 
 

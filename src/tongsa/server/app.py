@@ -48,6 +48,7 @@ def application(service: Service, *, cors: Sequence[str] = (), watch: bool = Tru
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        redirect_slashes=False,  # a redirect would be made of the client's own Host header
     )
     for routes in (libretranslate.routes, deepl.routes, own.routes):
         app.include_router(routes(service))
@@ -83,14 +84,14 @@ def _refusals(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     async def refuse(request: Request, refusal: Refusal) -> Json:
-        return refused(request.url.path, refusal)
+        return refused(request.scope["path"], refusal)
 
     @app.exception_handler(HTTPException)
     async def unknown(request: Request, error: HTTPException) -> Json:
-        answer = refused(request.url.path, Refusal(error.status_code, str(error.detail)))
+        answer = refused(request.scope["path"], Refusal(error.status_code, str(error.detail)))
         answer.headers.update(error.headers or {})
         return answer
 
     @app.exception_handler(TongsaError)
     async def cannot(request: Request, error: TongsaError) -> Json:
-        return refused(request.url.path, Refusal(400, f"Invalid request: {error.what}"))
+        return refused(request.scope["path"], Refusal(400, f"Invalid request: {error.what}"))

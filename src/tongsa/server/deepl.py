@@ -38,7 +38,7 @@ class Translate(Asked):
     source_lang: str | SkipJsonSchema[None] = Field(default=None, max_length=32)
     tag_handling: Literal["xml", "html", ""] | SkipJsonSchema[None] = None
     ignore_tags: Annotated[list[str], BeforeValidator(_listed)] = Field(default=[])
-    split_sentences: Literal["0", "1", "nonewlines"] = "1"
+    split_sentences: Annotated[Literal["0", "1", "nonewlines"], BeforeValidator(str)] = "1"
     glossary_id: str | SkipJsonSchema[None] = None
 
 
@@ -123,8 +123,8 @@ async def _ways(service: Service, asked: Translate) -> list[Route]:
     sources = [code for code in service.translators.sources if target in service.translators.targets(code)]
     if not sources:
         raise invalid(f"nothing is translated to {target}")
-    found = [(await service.detected(text, sources))[0][0] for text in asked.text]
-    return [service.route(source, target) for source in found]
+    detected = await service.detected(asked.text, sources)
+    return [service.route(found[0][0], target) for found in detected]
 
 
 def _wish(service: Service, client: Key, asked: Translate, ways: list[Route]) -> Wish:

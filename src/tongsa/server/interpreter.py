@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tongsa.translator import Translation, Translator
 
 T = TypeVar("T")
+LARGE = 5_000
+"""Characters from which on a text is cut into sentences in a thread: the event loop has others to serve."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ class Interpreter:
         found: dict[int, Said] = {}
         if not route.translators:
             return [Said(text, trust=Trust(1.0, tuple(evenly(text, 1.0)))) for text in texts]
-        if wish.plain:
+        if wish.plain and (wish.trust or sum(map(len, texts)) < LARGE):
             found = await self._plainly(texts, route, wish)
         rest = [place for place in range(len(texts)) if place not in found]
         if rest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from tongsa.server.schemas import (
 from tongsa.server.service import Service
 from tongsa.server.translators import Route
 
+_HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
 TYPING_PAUSE = 300
 """Milliseconds after the last key stroke until the page asks."""
 
@@ -71,7 +73,7 @@ def routes(service: Service) -> APIRouter:
         asked = await read(request, Detect)
         client = service.client(request, asked.api_key)
         service.admit(request, client, [asked.q], [Route("", "", (), ())])
-        found = await service.detected(asked.q, service.translators.languages)
+        (found,) = await service.detected([asked.q], service.translators.languages)
         return Json([{"language": code, "confidence": percent} for code, percent in found])
 
     @router.post("/translate_file", **described(TranslatedFile, TranslateFile, forms=(PARTS,)))
@@ -89,7 +91,7 @@ def routes(service: Service) -> APIRouter:
         with service.queue.place():
             data, kind = await service.interpreter.document(asked.file.data, suffix, way)
         name = service.files.keep(data, kind)
-        return Json({"translatedFileUrl": str(request.url_for("download_file", name=name))})
+        return Json({"translatedFileUrl": f"{_origin(request)}/download_file/{name}"})
 
     @router.get("/download_file/{name}", response_class=Response, responses=_FILE)
     async def download_file(name: str) -> Response:
@@ -145,6 +147,14 @@ _FILE: dict[int | str, dict[str, Any]] = {
 }
 
 
+def _origin(request: Request) -> str:
+    """Where the client has found us, if it says so in words that a URL can hold."""
+    host = request.headers.get("host", "")
+    if not _HOST.fullmatch(host):
+        host = ":".join(map(str, request.scope["server"]))
+    return f"{request.scope['scheme']}://{host}"
+
+
 async def _ways(
     service: Service, source: str, target: str, texts: Sequence[str]
 ) -> tuple[list[Route], list[tuple[str, int]]]:
@@ -152,7 +162,7 @@ async def _ways(
     if source.lower() != "auto":
         return [service.route(source, target)] * len(texts), []
     service.translators.code(target)
-    detected = [(await service.detected(text, service.translators.sources))[0] for text in texts]
+    detected = [found[0] for found in await service.detected(texts, service.translators.sources)]
     return [service.route(language, target) for language, _ in detected], detected
 
 

@@ -65,9 +65,9 @@ class Service:
     def route(self, source: str, target: str) -> Route:
         return self.translators.route(self.translators.code(source), self.translators.code(target))
 
-    async def detected(self, text: str, languages: Sequence[str]) -> list[tuple[str, int]]:
-        """In a thread the first time, as the table of languages is read then."""
-        return await self.interpreter.aside(lambda: detect(text, languages))
+    async def detected(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[tuple[str, int]]]:
+        """Languages and percentages of each text, best first; in a thread, as the first time takes a second."""
+        return await self.interpreter.aside(lambda: [detect(text, languages) for text in texts])
 
     def admit(self, request: Request, client: Key, texts: Sequence[str], route: Iterable[Route]) -> None:
         """Check the size of a request, and count it."""
@@ -106,7 +106,7 @@ class Service:
 
 def deepl(request: Request) -> bool:
     """DeepL's clients expect other words for the same things."""
-    return request.url.path.startswith(("/v2/", "/v3/"))
+    return str(request.scope["path"]).startswith(("/v2/", "/v3/"))
 
 
 def _key_of(request: Request) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tongsa.cli.options import Corpora, Encoding
+from tongsa.cli.options import Corpora, Encoding, Salvage
 from tongsa.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ app = typer.Typer(
 
 Source = Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")]
 Target = Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")]
-Salvage = Annotated[
-    bool, typer.Option("--salvage", help="Of damaged files take what can be read, and count it, instead of an error.")
-]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes (as many as cores by default).")]
 Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
 Out = Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +19,7 @@ from tongsa.cli.options import (
     EngineName,
     LengthPenalty,
     Precision,
+    Salvage,
     Threads,
     check_threads,
 )
@@ -33,6 +35,7 @@ def evaluate(
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
     engine: EngineName = "auto",
     precision: Precision = "auto",
     device: Device = "auto",
@@ -46,17 +49,23 @@ def evaluate(
     from tongsa.evaluation.scores import check_metrics, score
     from tongsa.files import write_atomically
     from tongsa.progress import for_this_stream
+    from tongsa.stream import Stream, Texts
     from tongsa.text.pairs import Reading, open_corpus
     from tongsa.translator import Translator
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     check_metrics(metrics)  # before the minutes of translating
     translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
-    languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
+    languages = Reading(
+        source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
+    )
     opened = open_corpus(corpus, languages)
     pairs = list(opened)
+    show = for_this_stream()
     if not pairs:
-        raise CorpusError(f"{opened.name} has no pairs to evaluate on")
+        raise CorpusError(f"{opened.name} has no pairs to evaluate on", *opened.left_out.lines())
+    for line in opened.left_out.lines():
+        show.say(line)
     search = translator.search
     search = replace(
         search,
@@ -64,11 +73,14 @@ def evaluate(
         length_penalty=search.length_penalty if length_penalty is None else length_penalty,
     )
     found: list[str] = []
-    with for_this_stream().bar("translating", len(pairs), "lines") as bar:
-        for first in range(0, len(pairs), 512):
-            block = [pair.source for pair in pairs[first : first + 512]]
-            found += [translation.text for translation in translator.translate(block, search)]
-            bar.advance(len(block))
+    notes: Counter[str] = Counter()
+    with show.bar("translating", len(pairs), "lines") as bar:
+        for done in Stream(translator, search, Texts.decode).translate(Texts([pair.source for pair in pairs])):
+            found += [translation.text for translation in done.translations]
+            notes.update(note for translation in done.translations for note in translation.notes)
+            bar.advance(len(done.translations))
+    for note, count in notes.items():
+        show.say(f"{count:,} of {len(pairs):,} lines: {note}")
     if save:
         # a text that was copied as it is may hold line ends of its own
         write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))

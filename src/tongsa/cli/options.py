@@ -25,6 +25,9 @@ LengthPenalty = Annotated[
     float | None, typer.Option("--length-penalty", help="alpha of ((5 + n) / 6)^alpha: higher for longer output.")
 ]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
+Salvage = Annotated[
+    bool, typer.Option("--salvage", help="Of damaged files take what can be read, and count it, instead of an error.")
+]
 
 
 def check_threads(threads: int | None) -> None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tongsa.cli.options import Corpora, Device, Directory, Encoding, EngineName, Precision, Threads, check_threads
+from tongsa.cli.options import (
+    Corpora,
+    Device,
+    Directory,
+    Encoding,
+    EngineName,
+    Precision,
+    Salvage,
+    Threads,
+    check_threads,
+)
 
 BLOCK = 1024
 
@@ -13,6 +23,7 @@ def score(
     directory: Directory,
     corpus: Corpora,
     encoding: Encoding = "utf-8",
+    salvage: Salvage = False,
     engine: EngineName = "auto",
     precision: Precision = "auto",
     device: Device = "auto",
@@ -23,12 +34,18 @@ def score(
     Example:  tongsa score runs/en-de data/test
     """
     check_threads(threads)
+    from tongsa.progress import for_this_stream
     from tongsa.text.pairs import Reading, open_corpus
     from tongsa.translator import Translator
 
     translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
-    languages = Reading(source=translator.card.source, target=translator.card.target, encoding=encoding)
-    pairs = iter(open_corpus(corpus, languages))
+    languages = Reading(
+        source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
+    )
+    opened = open_corpus(corpus, languages)
+    pairs = iter(opened)
     while block := list(islice(pairs, BLOCK)):
         for tokens in translator.score([pair.source for pair in block], [pair.target for pair in block]):
             print(f"{sum(tokens):.4f}\t{sum(tokens) / len(tokens):.4f}")
+    for line in opened.left_out.lines():
+        for_this_stream().say(line)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tongsa.cli.options import CORPORA_HELP, Device, Threads
+from tongsa.cli.options import CORPORA_HELP, Device, Salvage, Threads
 from tongsa.errors import UsageError
 
 
@@ -47,6 +47,7 @@ def train(
     threads: Threads = None,
     device: Device = "auto",
     encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the text, for example cp949.")] = None,
+    salvage: Salvage = False,
 ) -> None:
     """Train a translator from parallel text.
 
@@ -76,6 +77,8 @@ def train(
     settings = parse(setting or [])
     if encoding:
         settings["corpus.encoding"] = encoding
+    if salvage:
+        settings["corpus.salvage"] = "true"
     import tongsa
 
     translator = tongsa.train(

@@ -24,6 +24,8 @@ class CorpusSection:
     """Pairs to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"
     """The encoding of the text files."""
+    salvage: bool = False
+    """Of damaged files take what can be read, and count it, instead of an error."""
 
     def problems(self) -> list[str]:
         return bounds(self, at_least_1=["max_tokens"], at_least_0=["max_ratio", "held_out"])

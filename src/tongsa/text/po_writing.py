@@ -1,4 +1,4 @@
-"""Writing message catalogs. A message may stand only once in a catalog: a further translation of it gets a context."""
+"""Writing message catalogs. A message may stand only once in a catalog: where it comes again, it gets a context."""
 
 from __future__ import annotations
 
@@ -16,20 +16,16 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 
 
 class _Contexts:
-    """The context that makes a message unique, or None for a pair that is there already."""
+    """The context that makes a message unique, or None for a pair that no catalog can hold."""
 
     def __init__(self, changed: Counter[str]) -> None:
         self.changed = changed
         self.messages: dict[bytes, int] = {}
-        self.pairs: set[bytes] = set()
 
     def of(self, pair: Pair) -> str | None:
-        both = _digest(f"{pair.source}\0{pair.target}")
-        if both in self.pairs or not pair.source:
-            reason = "same pairs, which a catalog holds once" if pair.source else "pairs without a source, left out"
-            self.changed[reason] += 1
+        if not pair.source.replace("\0", "").replace("\x04", ""):
+            self.changed["pairs without a source, which a catalog cannot hold, left out"] += 1
             return None
-        self.pairs.add(both)
         message = _digest(pair.source)
         count = self.messages[message] = self.messages.get(message, 0) + 1
         return "" if count == 1 else f"translation {count}"

@@ -141,5 +141,5 @@ def _damaged(path: Path, error: expat.ExpatError) -> CorpusError:
         "It may have been cut short while it was copied."
         if cut
         else "If it has another encoding than it says, name it:  --encoding cp1252",
-        f"To take what can be read before this place:  tongsa corpus convert {path} --salvage --out OUT ...",
+        "To take what can be read before this place:  --salvage",
     )

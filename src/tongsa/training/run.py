@@ -22,6 +22,7 @@ from tongsa.presets import choose_recipe, load_recipe
 from tongsa.progress import Show, Silent
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.text.subwords import Subwords, VocabularySizeError
+from tongsa.text.tally import Tally
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
 from tongsa.training.finetune import Mixture, fine_tuning_recipe
@@ -131,10 +132,11 @@ def _begin(
     else:
         recipe = load_recipe(start.recipe, start.settings)
     _check_reach(recipe)
-    reading = Reading(source=source, target=target, encoding=recipe.corpus.encoding)
+    section = recipe.corpus
+    reading = Reading(source=source, target=target, encoding=section.encoding, salvage=section.salvage)
     new = open_corpus(corpus, reading)
     training: Pairs = new
-    validation = open_corpus(valid, reading) if valid else None
+    validation = open_corpus(valid, dataclasses.replace(reading, left_out=Tally())) if valid else None
     if start.mix:
         training = Mixture.of(new, open_corpus(start.mix, reading), start.mix_ratio, start.seed)
     found = survey(training, show)
@@ -156,6 +158,8 @@ def _begin(
             show=show,
             given=given,
         )
+    for line in validation.left_out.lines() if validation else []:
+        show.say(f"validation: {line}")
     if start.init:
         write_atomically(directory / "data" / INITIAL_WEIGHTS, (start.init / WEIGHTS).read_bytes())
     elif start.teacher:

@@ -1,0 +1,70 @@
+"""The file that `tongsa inspect` writes, and a notebook's frame, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from tongsa.attention import Facts, Inspection
+from tongsa.attention.page import frame, page
+from tongsa.models.contract import Attention
+from tongsa.models.positions import sinusoids
+
+
+@pytest.fixture
+def seen() -> Inspection:
+    torch.manual_seed(0)
+    source, target = ("▁고양이", "가", "▁<img/src=x>", "</s>"), ("▁The", "▁cat", "</s>")
+
+    def weights(queries: int, keys: int) -> list[torch.Tensor]:
+        return [torch.rand(1, 4, queries, keys).mul(4).softmax(-1) for _ in range(2)]
+
+    facts = Facts(architecture="transformer", source="ko", target="en", d_model=16, d_k=4, positions="sinusoidal")
+    return Inspection(source, target, Attention(weights(4, 4), weights(3, 3), weights(3, 4)), facts, sinusoids(20, 16))
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    opened, faults = browser.new_page(locale="en-GB"), []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    opened.on("request", lambda asked: faults.append(asked.url) if asked.url.startswith("http") else None)
+    yield opened
+    opened.close()
+    assert faults == []
+
+
+def test_the_file_needs_no_server_and_keeps_to_its_policy(tab: Any, seen: Inspection, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(page(seen), encoding="utf-8")
+    tab.goto((tmp_path / "a.html").as_uri())
+    expect(tab.locator("h1")).to_have_text("고양이가 <img/src=x>")
+    expect(tab.locator(".av-map")).to_be_visible()
+    before = tab.locator(".av-map").inner_html()
+    tab.get_by_role("radio", name="3", exact=True).check(force=True)
+    assert tab.locator(".av-map").inner_html() != before
+    expect(tab.locator("math")).to_have_count(1)
+    expect(tab.locator(".av-letters")).to_contain_text("= 4")
+    for kind in ("Encoder self-attention", "Decoder self-attention", "Positions"):
+        tab.get_by_role("radio", name=kind).check(force=True)
+    expect(tab.locator(".av-table")).to_be_visible()
+
+
+def test_page_and_python_show_a_token_alike(tab: Any, seen: Inspection, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(page(seen), encoding="utf-8")
+    tab.goto((tmp_path / "a.html").as_uri())
+    from tongsa.attention import shown
+
+    assert tab.locator(".av-column.key bdi").all_inner_texts() == [shown(token) for token in seen.source_tokens]
+
+
+def test_a_notebooks_frame_draws_itself_in_its_sandbox(tab: Any, seen: Inspection) -> None:
+    tab.set_content(f"<p>A notebook</p>{frame(seen)}")
+    inside = tab.frame_locator("iframe")
+    expect(inside.locator(".av-map")).to_be_visible()
+    inside.locator(".av-word").first.hover()
+    expect(inside.locator(".av-reading")).to_contain_text("The step that writes “The” looks at")

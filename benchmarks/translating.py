@@ -8,15 +8,26 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Translate = Callable[[list[str], int], list[str]]
 """Sentences and the width of the beam to translations."""
 
-BATCHES = [("tokens", 512), ("tokens", 1024), ("tokens", 2048), ("tokens", 4096), ("examples", 32), ("examples", 64)]
+BATCHES = [
+    *(("tokens", size) for size in (256, 512, 1024, 2048, 4096)),
+    *(("examples", size) for size in (8, 16, 32, 64, 128)),
+]
+"""What raw CTranslate2 is tried with: how batches are counted, and how large they are."""
+
+SAMPLE = 600
+"""Sentences that every setting is tried on."""
 
 
-def tongsa(directory: Path, precision: str, threads: int) -> tuple[Translate, Callable[[Path, Path, int], None]]:
+ToFile = Callable[[Path, Path, int], None]
+"""Input, output and the width of the beam."""
+
+
+def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tuple[Translate, ToFile]:
     """What `tongsa translate DIR -i INPUT -o OUTPUT` does once it has started."""
     from dataclasses import replace
 
@@ -24,7 +35,9 @@ def tongsa(directory: Path, precision: str, threads: int) -> tuple[Translate, Ca
     from tongsa.directory import WEIGHTS
     from tongsa.translator import Translator
 
-    translator = Translator.load(directory, engine="ctranslate2", precision=precision, threads=threads, device="cpu")
+    translator = Translator.load(
+        directory, engine="ctranslate2", precision=precision, threads=threads, device="cpu", shortlist=shortlist
+    )
 
     def translate(texts: list[str], beam: int) -> list[str]:
         return [found.text for found in translator.translate(texts, replace(translator.search, beam=beam))]
@@ -37,31 +50,66 @@ def tongsa(directory: Path, precision: str, threads: int) -> tuple[Translate, Ca
     return translate, file
 
 
+class Setting(NamedTuple):
+    """How raw CTranslate2 is called."""
+
+    inter: int
+    intra: int
+    kind: str
+    size: int
+
+
 def raw_ctranslate2(folder: Path, precision: str, threads: int) -> Translate:
-    """CTranslate2 called directly, with the best batch size that a sample shows."""
+    """CTranslate2 called directly, with the best threads and batches that a sample shows for each beam."""
     import ctranslate2
     import sentencepiece
 
     files = sorted(folder.glob("subwords*.model"))
     source, target = (sentencepiece.SentencePieceProcessor(model_file=str(file)) for file in (files[0], files[-1]))
-    translator = ctranslate2.Translator(str(folder), compute_type=precision, inter_threads=threads, intra_threads=1)
-    best: dict[int, tuple[str, int]] = {}
+    splits = sorted({(threads, 1), (1, threads)}, reverse=True)
+    loaded: dict[tuple[int, int], Any] = {}
+    best: dict[int, Setting] = {}
 
-    def run(texts: list[str], beam: int, kind: str, size: int) -> list[str]:
+    def translator(inter: int, intra: int) -> Any:
+        if (inter, intra) not in loaded:
+            loaded[inter, intra] = ctranslate2.Translator(
+                str(folder), compute_type=precision, inter_threads=inter, intra_threads=intra
+            )
+        return loaded[inter, intra]
+
+    def run(texts: list[str], beam: int, setting: Setting) -> list[str]:
         tokens = source.encode(texts, out_type=str, num_threads=threads)
-        results = translator.translate_batch(
-            tokens, beam_size=beam, length_penalty=0.6, max_batch_size=size, batch_type=kind
+        results = translator(setting.inter, setting.intra).translate_batch(
+            tokens, beam_size=beam, length_penalty=0.6, max_batch_size=setting.size, batch_type=setting.kind
         )
         return list(target.decode([result.hypotheses[0] for result in results]))
 
+    def tuned(texts: list[str], beam: int) -> Setting:
+        """Every batch with the first split of threads, the best of them with the others; the three best once more."""
+        sample = texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE]
+
+        def timed(setting: Setting) -> float:
+            return _seconds(lambda: run(sample, beam, setting))
+
+        first = [Setting(*splits[0], *batch) for batch in BATCHES]
+        timed(first[0])  # threads and memory
+        took = {setting: timed(setting) for setting in first}
+        for split in splits[1:]:
+            best_batch = min(took, key=lambda s: took[s])
+            other = Setting(*split, best_batch.kind, best_batch.size)
+            timed(other)
+            took[other] = timed(other)
+        finalists = sorted(took, key=lambda s: took[s])[:3]
+        again = {setting: min(took[setting], timed(setting)) for setting in finalists}
+        return min(again, key=lambda s: again[s])
+
     def translate(texts: list[str], beam: int) -> list[str]:
         if len(texts) < 100:
-            return run(texts, beam, "examples", 64)
+            return run(texts, beam, Setting(*splits[0], "examples", 64))
         if beam not in best:
-            sample = texts[: min(len(texts), 1000)]
-            best[beam] = min(BATCHES, key=lambda batch: _seconds(lambda: run(sample, beam, *batch)))
-            print(f"raw CTranslate2 {precision}, beam {beam}: batches of {best[beam]}", file=sys.stderr)
-        return run(texts, beam, *best[beam])
+            best[beam] = tuned(texts, beam)
+            print(f"raw CTranslate2 {precision}, beam {beam}: {best[beam]}", file=sys.stderr)
+        return run(texts, beam, best[beam])
 
     return translate
 
@@ -94,9 +142,9 @@ def hugging_face(folder: Path, threads: int) -> Translate:
 def main() -> None:
     name, directory, folder, threads = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
     precision = "float32" if name.endswith("float32") else "int8"
-    file: Callable[[Path, Path, int], None] | None = None
-    if name.startswith("tongsa"):
-        translate, file = tongsa(directory, precision, threads)
+    file: ToFile | None = None
+    if name.startswith(("tongsa", "student")):
+        translate, file = tongsa(directory, precision, threads, name.endswith("shortlist"))
     elif name.startswith("raw"):
         translate = raw_ctranslate2(folder / precision, precision, threads)
     else:
@@ -111,7 +159,7 @@ def _answer(
     name: str,
     question: dict[str, Any],
     translate: Translate,
-    file: Callable[[Path, Path, int], None] | None,
+    file: ToFile | None,
     folder: Path,
 ) -> dict[str, Any]:
     beam = question["beam"]
@@ -121,7 +169,7 @@ def _answer(
     source, output = Path(question["path"]), folder / f"{name}.output"
     texts = source.read_text(encoding="utf-8").splitlines()
     if question["round"] == 0:
-        translate(texts[:500], beam)  # threads, memory, and the tuning of the batch size
+        translate(texts if name.startswith("raw") else texts[:500], beam)  # threads, memory, tuning
     if file:
         seconds = _seconds(lambda: file(source, output, beam))
     else:

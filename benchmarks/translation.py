@@ -3,8 +3,9 @@
     python benchmarks/translation.py runs/en-de --source data/test.en --reference data/test.de --lines 1000,10000
 
 Every contestant is a process of its own that loads once and then translates whole files, text in and text out, in turns
-with the others; the median of the rounds counts. Raw CTranslate2 is called as well as we know how: the batch size that
-is best on a sample, a core for each of several batches, SentencePiece on all cores. Ratios are to it.
+with the others; the median of the rounds counts. Raw CTranslate2 is called as well as we know how: the threads and the
+batches that are best on a sample for each beam, SentencePiece on all cores. Ratios are to it, at the same beam.
+`--student DIR` adds a distilled translator, `--shortlist` both with a shortlist, `--float32` both without int8.
 """
 
 from __future__ import annotations
@@ -76,6 +77,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--beams", default="1,4")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--hf-lines", type=int, default=200, help="lines for Hugging Face's generate (0: leave it out)")
+    parser.add_argument("--student", type=Path, help="a distilled translator directory")
+    parser.add_argument("--shortlist", action="store_true", help="with shortlists too")
+    parser.add_argument("--float32", action="store_true", help="without int8 too")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--json", type=Path, help="write the figures here too")
     return parser.parse_args()
@@ -85,16 +89,19 @@ def main() -> None:
     options = arguments()
     sources = options.source.read_text(encoding="utf-8").splitlines()
     references = options.reference.read_text(encoding="utf-8").splitlines()
-    names = ["raw-ctranslate2", "tongsa", "raw-ctranslate2-float32", "tongsa-float32"]
-    if options.hf_lines:
-        names.append("huggingface")
+    names = ["raw-ctranslate2", "tongsa"]
+    names += ["raw-ctranslate2-float32", "tongsa-float32"] if options.float32 else []
+    names += ["student"] if options.student else []
+    names += [f"{name}-shortlist" for name in names if name in ("tongsa", "student")] if options.shortlist else []
+    names += ["huggingface"] if options.hf_lines else []
     if shutil.which("marian-decoder"):
         print("marian-decoder is there, but reads neither safetensors nor CTranslate2 models: left out")
     rows = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        prepare(options.directory, folder)
-        contestants = [Contestant(name, options.directory, folder, options.threads) for name in names]
+        prepare(options.directory, folder, options.float32)
+        places = {name: options.student if name.startswith("student") else options.directory for name in names}
+        contestants = [Contestant(name, place, folder, options.threads) for name, place in places.items()]
         for contestant in contestants:
             few = SINGLE // 10 if contestant.name == "huggingface" else SINGLE
             latency = contestant.ask(what="single", lines=sources[:few], beam=4)
@@ -112,9 +119,10 @@ def main() -> None:
         options.json.write_text(json.dumps(rows, indent=2) + "\n")
 
 
-def prepare(directory: Path, folder: Path) -> None:
+def prepare(directory: Path, folder: Path, float32: bool) -> None:
     """The same weights in the peers' formats."""
-    for to_format, precision in (("ctranslate2", "int8"), ("ctranslate2", "float32"), ("marian", "auto")):
+    wanted = [("ctranslate2", "int8"), *([("ctranslate2", "float32")] if float32 else []), ("marian", "auto")]
+    for to_format, precision in wanted:
         out = folder / (to_format if to_format == "marian" else precision)
         command = ["export", str(directory), str(out), "--format", to_format, "--precision", precision]
         subprocess.run([sys.executable, "-m", "tongsa", *command], check=True, stdout=subprocess.DEVNULL)
@@ -138,14 +146,18 @@ def compare(
                 continue  # slow, and far away
             path = folder / "input"
             path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-            with PeakMemory(contestant.process.pid) as peak:
+            if number:
                 answer = contestant.ask(what="file", path=str(path), beam=beam, round=number)
+            else:  # watching takes time, so it is done once
+                with PeakMemory(contestant.process.pid) as peak:
+                    answer = contestant.ask(what="file", path=str(path), beam=beam, round=number)
+                memory[contestant.name] = peak.bytes
             seconds[contestant.name].append(answer["seconds"])
-            memory[contestant.name] = max(peak.bytes, memory.get(contestant.name, 0))
             found[contestant.name] = answer
     rows = []
     vocabulary = Subwords.load(options.directory).target
     raw = len(sources) / statistics.median(seconds["raw-ctranslate2"])
+    peer = options.hf_lines / seconds["huggingface"][0] if options.hf_lines else 0.0
     print(f"\n{len(sources):,} sentences, beam {beam}")
     for contestant in contestants:
         output = Path(found[contestant.name]["output"]).read_text(encoding="utf-8").splitlines()
@@ -158,11 +170,14 @@ def compare(
             "sentences_per_second": len(output) / took,
             "tokens_per_second": tokens / took,
             "ratio_to_raw": len(output) / took / raw,
+            "ratio_to_huggingface": len(output) / took / peer if peer else None,
+            "rounds": [len(output) / each for each in seconds[contestant.name]],
             "megabytes": memory[contestant.name] / MEGABYTE,
             "bleu": bleu(output, references[: len(output)], options.reference.suffix.lstrip(".")),
         }
         print(
             f"  {contestant.name:26}{row['sentences_per_second']:9.1f} sentences/s{row['ratio_to_raw']:8.3f} x raw"
+            f"{f'{len(output) / took / peer:8.1f} x HF' if peer else ''}"
             f"{row['tokens_per_second']:10.0f} tokens/s{row['megabytes']:8.0f} MB   BLEU {row['bleu']:.2f}"
             f"{'' if len(output) == len(sources) else f'  (on {len(output)} lines)'}"
         )

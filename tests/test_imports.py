@@ -30,10 +30,13 @@ ALLOWED: dict[str, set[str]] = {
     "attention": {"errors", "files", "models"},
     "evaluation": {"errors", "text"},
     "directory": FOUNDATION | {"models", "text", "tongsa"},
-    "export": FOUNDATION | {"directory", "models", "text"},
+    "export": FOUNDATION | {"directory", "ids", "models", "text"},
     "engines": FOUNDATION | {"decoding", "directory", "export", "models", "text"},
     "documents": FOUNDATION | {"text"},
-    "translator": FOUNDATION | {"attention", "decoding", "directory", "documents", "engines", "models", "text"},
+    "long_texts": {"documents"},
+    "repetition": set(),
+    "translator": FOUNDATION
+    | {"attention", "decoding", "directory", "documents", "engines", "long_texts", "models", "repetition", "text"},
     "server": FOUNDATION | {"attention", "directory", "documents", "text", "tongsa", "translator"},
     "training": FOUNDATION
     | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}

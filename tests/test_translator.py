@@ -10,6 +10,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tongsa import long_texts
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.decoding import Hypothesis, Search
 from tongsa.devices import choose_device
@@ -18,8 +19,9 @@ from tongsa.engines.native import NativeEngine
 from tongsa.errors import UsageError
 from tongsa.models import build
 from tongsa.models.contract import Attention
+from tongsa.repetition import cut_repetition
 from tongsa.text.subwords import END, Subwords, learn
-from tongsa.translator import Translator, align, cut_repetition
+from tongsa.translator import Translator, align
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and far away", "one two three four five six seven"] * 9
 
@@ -250,3 +252,50 @@ def test_a_directory_is_loaded_by_path_or_name(tmp_path: Path, native: Translato
     for directory in (tmp_path, str(tmp_path)):
         loaded = Translator.load(directory, engine="native", device="cpu")
         assert loaded.translate(["the cat sat on"])[0].text == expected[0].text
+
+
+def long_text(sentences: int) -> str:
+    return " ".join(f"One two three {n} the cat sat on the mat." for n in range(sentences))
+
+
+def test_a_text_longer_than_any_sentence_is_translated_sentence_by_sentence(subwords: Subwords) -> None:
+    engine = Echo()
+    translator = with_engine(subwords, engine)
+    text = long_text(40)
+    assert len(subwords.source.encode(text)) > translator.card.recipe.corpus.max_tokens
+    before, found, after = translator.translate(["the cat", text, "a dog"])
+    assert (before.text, found.text, after.text) == ("the cat", text, "a dog")
+    assert len(engine.asked) == 42
+    assert found.notes == ("translated sentence by sentence",)
+    assert before.notes == after.notes == ()
+    assert found.log_probability == -40.0
+    assert found.score == -0.5
+    assert list(found.tokens) == [piece for ids in engine.asked[1:-1] for piece in subwords.target.pieces(ids)]
+    assert [found.text for found in translator.translate(["the cat", text], tokens=False)] == ["the cat", text]
+
+
+def test_a_text_of_ordinary_length_is_not_cut(subwords: Subwords) -> None:
+    engine = Echo()
+    with_engine(subwords, engine).translate(["The cat sat. The dog ran. One two."])
+    assert len(engine.asked) == 1
+
+
+def test_hypotheses_of_a_long_text_are_joined_rank_by_rank(subwords: Subwords) -> None:
+    engine = Echo(lambda ids: [Hypothesis(list(ids), -1.0, -0.5), Hypothesis(list(ids[:2]), -2.0, -1.0)])
+    found = with_engine(subwords, engine).translate([long_text(40)], Search(nbest=2))[0]
+    (other,) = found.alternatives
+    assert other.log_probability == -80.0
+    assert len(other.tokens) == 80
+
+
+def test_languages_without_blanks_are_joined_without_them() -> None:
+    assert long_texts.cut("One. Two.", "en", "ja") == [("One.", ""), ("Two.", "")]
+    assert long_texts.cut("一。二。", "zh", "en") == [("一。", " "), ("二。", " ")]
+    assert long_texts.together(["One.", "Two."], [" ", " "]) == "One. Two."
+
+
+def test_what_an_engine_has_to_tell_is_noted(subwords: Subwords) -> None:
+    engine = Echo(lambda ids: [Hypothesis(list(ids), -1.0, -0.5, note="source cut after 9 subwords")])
+    for tokens in (True, False):
+        (found,) = with_engine(subwords, engine).translate(["the cat"], tokens=tokens)
+        assert found.notes == ("source cut after 9 subwords",)

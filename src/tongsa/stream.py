@@ -13,7 +13,7 @@ import queue
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import BinaryIO
@@ -110,6 +110,24 @@ class Slot:
         return self.translation
 
 
+class Texts:
+    """Texts that are there already, in windows; a text may have line ends of its own."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+
+    def windows(self, size: Callable[[], int]) -> Iterator[Window]:
+        first = 0
+        while first < len(self._texts):
+            block = self._texts[first : first + size()]
+            yield Window([text.encode(errors="surrogatepass") for text in block], first + 1, "")
+            first += len(block)
+
+    @staticmethod
+    def decode(text: bytes, number: int) -> str:
+        return text.decode(errors="surrogatepass")
+
+
 @dataclass(frozen=True)
 class Done:
     """A window and its translations."""
@@ -138,7 +156,7 @@ class Stream:
         self._ready: queue.Queue[Item] = queue.Queue(maxsize=1)
         self._stopped = threading.Event()
 
-    def translate(self, lines: Lines) -> Iterator[Done]:
+    def translate(self, lines: Lines | Texts) -> Iterator[Done]:
         """A thread reads while this one waits for translations, so that nobody waits for lines that do not come."""
         with ThreadPoolExecutor(2) as pool:
             threading.Thread(target=self._feed, args=(lines, pool), daemon=True).start()
@@ -152,7 +170,7 @@ class Stream:
             finally:
                 self._stopped.set()
 
-    def _feed(self, lines: Lines, pool: ThreadPoolExecutor) -> None:
+    def _feed(self, lines: Lines | Texts, pool: ThreadPoolExecutor) -> None:
         last: BaseException | None = None
         try:
             for window in lines.windows(lambda: self._size):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tongsa import long_texts
 from tongsa.attention import POSITIONS, Facts, Inspection
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
@@ -17,6 +19,7 @@ from tongsa.devices import choose_device, device_name
 from tongsa.directory import Card, load_model, read_card
 from tongsa.engines import ENGINES, PRECISIONS, Engine
 from tongsa.errors import UsageError
+from tongsa.repetition import cut_repetition
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import END, Subwords
 
@@ -63,6 +66,8 @@ class Translator:
         self.engine = engine
         self._make_native = native
         self.search = Search.of(card.recipe.decoding)
+        self.made_with = engine.name
+        """The engine, and what of its settings can change a translation."""
 
     @classmethod
     def load(
@@ -73,6 +78,7 @@ class Translator:
         precision: str = "auto",
         threads: int | None = None,
         device: str = "auto",
+        shortlist: bool = False,
     ) -> Translator:
         """Open a translator directory.
 
@@ -80,6 +86,7 @@ class Translator:
         precision  int8, float32, or auto: int8 with CTranslate2 on a CPU
         threads    cores to use; for PyTorch this is `torch.set_num_threads`, which counts for the whole process
         device     cpu, cuda, or auto: a GPU where there is one
+        shortlist  with CTranslate2: score only those pieces that the source's can become, as the training text shows
 
         With CTranslate2 torch, which takes longer to import than a page to translate, is imported only where it is
         needed after all: to compile an engine, for attention weights, for sentences beyond the compiled positions.
@@ -90,6 +97,8 @@ class Translator:
         place = device_name(device)
         kind = place.partition(":")[0]  # cuda:1 is a cuda
         chosen = choose_engine(engine, precision, card, kind)
+        if shortlist and chosen == "native":
+            raise UsageError("a shortlist goes with CTranslate2", "Leave it out, or use  --engine ctranslate2")
 
         def native() -> NativeEngine:
             import torch
@@ -112,9 +121,18 @@ class Translator:
 
         made = cached(native)
         fast = CTranslate2Engine.load(
-            path, card, subwords, precision=precision, threads=threads, device=kind, native=made
+            path,
+            card,
+            subwords,
+            precision=precision,
+            threads=threads,
+            device=kind,
+            native=made,
+            shortlist=shortlist,
         )
-        return cls(card, subwords, fast, made)
+        translator = cls(card, subwords, fast, made)
+        translator.made_with = f"ctranslate2 {fast.precision}{' with a shortlist' if shortlist else ''}"
+        return translator
 
     @cached_property
     def native(self) -> NativeEngine:
@@ -131,12 +149,32 @@ class Translator:
     ) -> list[Translation]:
         """One translation for each text, in order; a blank text gives a blank one.
 
+        A text longer than any that the model has learnt from is translated sentence by sentence.
         Without `tokens` a translation is its text, score and notes alone: less to make, and less to keep.
         """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
         search = search or self.search
-        encoded = self.subwords.source.encode_many([tidy(text) for text in texts], threads=1)
+        tidied = [tidy(text) for text in texts]
+        encoded = self.subwords.source.encode_many(tidied, threads=1)
+        longest = self.card.recipe.corpus.max_tokens
+        beyond = [i for i, ids in enumerate(encoded) if len(ids) > longest]
+        cuts = {i: long_texts.cut(tidied[i], self.card.source, self.card.target) for i in beyond} if beyond else {}
+        if not any(len(parts) > 1 for parts in cuts.values()):
+            return self._translate(texts, encoded, search, alignment=alignment, tokens=tokens)
+        parts = [[part for part, _ in cuts[i]] if i in cuts else [text] for i, text in enumerate(texts)]
+        flat = [tidy(part) for group in parts for part in group]
+        ids = self.subwords.source.encode_many(flat, threads=1)
+        found = iter(self._translate(flat, ids, search, alignment=alignment, tokens=tokens))
+        made = [[next(found) for _ in group] for group in parts]
+        return [
+            joined(group, [between for _, between in cuts[i]]) if len(group) > 1 else group[0]
+            for i, group in enumerate(made)
+        ]
+
+    def _translate(
+        self, texts: Sequence[str], encoded: list[list[int]], search: Search, *, alignment: bool, tokens: bool
+    ) -> list[Translation]:
         known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
         sources = [encoded[i] for i in known]
         found = self.engine.translate(sources, search)
@@ -219,7 +257,7 @@ class Translator:
                     text=next(texts),
                     score=one.score,
                     log_probability=one.log_probability,
-                    notes=_notes(next(repeated), one.ended),
+                    notes=_notes(next(repeated), one),
                 )
                 for one in group
             )
@@ -244,15 +282,37 @@ class Translator:
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
             alignment=align(self.native.attention(source, ids), len(ids)) if alignment else (),
-            notes=_notes(repeated, hypothesis.ended),
+            notes=_notes(repeated, hypothesis),
             _inspect=lambda: self._inspection(source, ids),
         )
 
 
-def _notes(repeated: bool, ended: bool) -> tuple[str, ...]:
-    if ended and not repeated:
+def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:
+    if hypothesis.ended and not repeated and not hypothesis.note:
         return ()
-    return (*(["repetition cut"] if repeated else []), *([] if ended else ["length limit"]))
+    notes = ("repetition cut" if repeated else "", "" if hypothesis.ended else "length limit", hypothesis.note)
+    return tuple(note for note in notes if note)
+
+
+def joined(parts: Sequence[Translation], gaps: list[str]) -> Translation:
+    """The translation of a text from those of its sentences; its score is their mean."""
+    sources = [0, *accumulate(len(part.source_tokens) for part in parts)]
+    targets = [0, *accumulate(len(part.tokens) for part in parts)]
+    others = zip(*(part.alternatives for part in parts), strict=False)
+    return Translation(
+        text=long_texts.together([part.text for part in parts], gaps),
+        score=sum(part.score for part in parts) / len(parts),
+        log_probability=sum(part.log_probability for part in parts),
+        source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),
+        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
+        alignment=tuple(
+            (source + sources[i], target + targets[i])
+            for i, part in enumerate(parts)
+            for source, target in part.alignment
+        ),
+        notes=(long_texts.NOTE, *dict.fromkeys(note for part in parts for note in part.notes)),
+        alternatives=tuple(joined(group, gaps) for group in others),
+    )
 
 
 def _as_it_is(text: str) -> Translation:
@@ -272,43 +332,6 @@ def align(attention: Attention, target: int) -> tuple[tuple[int, int], ...]:
 
     weights = torch.stack(attention.cross)[:, 0].mean(dim=(0, 1))  # (target + 1, source + 1)
     return tuple((int(s), t) for t, s in enumerate(weights[:target, :-1].argmax(dim=-1)))
-
-
-def cut_repetition(
-    ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12
-) -> tuple[list[int], bool]:
-    """Cut a loop at the end: a phrase written `times` times in a row, or more, stays once.
-
-    A source that itself says something over and over may have a translation that does, so it is left alone.
-    """
-    output = list(ids)
-    found = _loop(output, times, longest)
-    if not found or _repeats(list(source), times, longest):
-        return output, False
-    first, period = found
-    return output[: first + period], True
-
-
-def _repeats(ids: list[int], times: int, longest: int) -> bool:
-    """Whether a phrase stands `times` times in a row anywhere: the zeros of a million do, wherever it is written."""
-    for period in range(1, longest + 1):
-        run = 0
-        for before, after in zip(ids, ids[period:], strict=False):
-            run = run + 1 if before == after else 0
-            if run >= (times - 1) * period:
-                return True
-    return False
-
-
-def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:
-    """Where the last tokens begin to repeat, and with which period."""
-    for period in range(1, longest + 1):
-        first = len(ids) - period
-        while first > 0 and ids[first - 1] == ids[first - 1 + period]:
-            first -= 1
-        if len(ids) - first >= times * period:
-            return first, period
-    return None
 
 
 def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:

@@ -20,6 +20,7 @@ from tongsa.cli.options import (
     LengthPenalty,
     Precision,
     Salvage,
+    Shortlist,
     Threads,
     check_threads,
 )
@@ -38,6 +39,7 @@ def evaluate(
     salvage: Salvage = False,
     engine: EngineName = "auto",
     precision: Precision = "auto",
+    shortlist: Shortlist = False,
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -55,7 +57,9 @@ def evaluate(
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     check_metrics(metrics)  # before the minutes of translating
-    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
+    translator = Translator.load(
+        directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
+    )
     languages = Reading(
         source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
     )

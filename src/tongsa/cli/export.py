@@ -18,11 +18,16 @@ def export(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The directory to write.")],
     to_format: Annotated[str, typer.Option("--format", help="ctranslate2, or marian: MarianMT of transformers.")],
     precision: Precision = "auto",
+    shortlist: Annotated[
+        bool, typer.Option("--shortlist", help="With ctranslate2: also vmap.txt, learnt from the training text.")
+    ] = False,
 ) -> None:
     """Write a translator in the format of another program.
 
     Example:  tongsa export runs/en-de --format marian exported/en-de
     """
+    if shortlist and to_format != "ctranslate2":
+        raise UsageError("--shortlist goes with --format ctranslate2")
     if to_format not in FORMATS:
         raise UsageError(f"{to_format} is no format to export to", f"Formats: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -48,4 +53,8 @@ def export(
         with replacing(out) as temporary:
             write_ctranslate2(temporary, weights, transformer(card), subwords, chosen)
             subwords.save(temporary)
+            if shortlist:
+                from tongsa.export.shortlist import write_shortlist
+
+                write_shortlist(temporary, directory, subwords)
     print(out)

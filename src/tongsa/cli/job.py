@@ -115,8 +115,12 @@ class Job:
         """What the same input must meet again for its output to be the same."""
         with self.weights.open("rb") as file:
             weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
-        engine = self.translator.engine
-        return {"weights": weights, "engine": engine.name, "search": str(self.search), "form": str(self.form)}
+        return {
+            "weights": weights,
+            "engine": self.translator.made_with,
+            "search": str(self.search),
+            "form": str(self.form),
+        }
 
     @staticmethod
     def _skip(lines: Lines, output: PartialOutput, source: Path | None) -> None:

@@ -20,6 +20,9 @@ Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).")]
 EngineName = Annotated[str, typer.Option("--engine", help="auto, ctranslate2 or native.")]
 Precision = Annotated[str, typer.Option("--precision", help="auto, int8 or float32.")]
+Shortlist = Annotated[
+    bool, typer.Option("--shortlist", help="Score only what the source can become: faster (CTranslate2).")
+]
 Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]
 LengthPenalty = Annotated[
     float | None, typer.Option("--length-penalty", help="alpha of ((5 + n) / 6)^alpha: higher for longer output.")

@@ -15,6 +15,7 @@ from tongsa.cli.options import (
     EngineName,
     LengthPenalty,
     Precision,
+    Shortlist,
     Threads,
     check_threads,
 )
@@ -79,6 +80,7 @@ def translate(
     ] = None,
     engine: EngineName = "auto",
     precision: Precision = "auto",
+    shortlist: Shortlist = False,
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -105,7 +107,9 @@ def translate(
     from tongsa.translator import Translator
 
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed) if sample else None
-    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
+    translator = Translator.load(
+        directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
+    )
     search = _search(translator, beam, length_penalty, nbest, sampling)
     if document:
         from tongsa.cli.document import translate_documents

@@ -75,6 +75,8 @@ class Hypothesis(NamedTuple):
     """The same, divided by the length penalty: what hypotheses are ranked by."""
     ended: bool = True
     """False where the limit of length cut it off."""
+    note: str = ""
+    """What else is to be told of it: a source that was cut, another engine."""
 
 
 def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:

@@ -1,6 +1,7 @@
 """The compiled engines of a translator directory: made on first use, found by the hash of what they were made from.
 
-    ctranslate2/int8-1f0c9be5a3d2/      a CTranslate2 model; the name holds precision and key
+    ctranslate2/int8-1f0c9be5a3d2/             a CTranslate2 model; the name holds precision and key
+    ctranslate2/shortlist.int8-1f0c9be5a3d2/   the same with a shortlist
 
 A folder of a name is complete once it is there, and never changes. So several processes may make one at once, one that
 reads never sees half of one, and other weights have another name. Folders of earlier weights are removed.
@@ -15,6 +16,7 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from tongsa.config import TransformerSection
 from tongsa.directory import WEIGHTS, Card, read_weights
@@ -29,18 +31,20 @@ LAYOUT = 1
 """Goes up when the same weights are to be compiled differently."""
 
 
-def compiled(directory: Path, card: Card, subwords: Subwords, precision: str) -> Path:
+def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *, shortlist: bool = False) -> Path:
     """The folder of the compiled engine, made now where it is missing."""
     config = transformer(card)
-    folder = directory / FOLDER / f"{precision}-{key_of(directory, config, subwords)}"
+    making = _Making(directory, config, subwords, precision, shortlist)
+    kind = f"shortlist.{precision}" if shortlist else precision
+    folder = directory / FOLDER / f"{kind}-{key_of(directory, config, subwords)}"
     if (folder / ABOUT).is_file():
         return folder
     try:
-        _compile(folder, directory, config, subwords, precision)
+        _compile(folder, making)
     except WriteError:
         if not (folder / ABOUT).is_file():  # else another process was faster
-            return _aside(directory, config, subwords, precision)
-    _remove_others(folder, precision)
+            return _aside(making)
+    _remove_others(folder, kind)
     return folder
 
 
@@ -71,30 +75,45 @@ class _MadeByAnotherError(Exception):
     """While we compiled, another process has put the same folder in its place."""
 
 
-def _compile(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
+class _Making(NamedTuple):
+    """What an engine is compiled from."""
+
+    directory: Path
+    config: TransformerSection
+    subwords: Subwords
+    precision: str
+    shortlist: bool
+
+    def write(self, folder: Path) -> None:
+        from tongsa.export.ctranslate2 import write_ctranslate2  # with torch, which nobody needs once it is compiled
+
+        weights = read_weights(self.directory, self.config, self.subwords)
+        write_ctranslate2(folder, weights, self.config, self.subwords, self.precision)
+        if self.shortlist:
+            from tongsa.export.shortlist import write_shortlist
+
+            write_shortlist(folder, self.directory, self.subwords)
+
+
+def _compile(folder: Path, making: _Making) -> None:
     with suppress(_MadeByAnotherError), replacing(folder) as temporary:
-        _write(temporary, directory, config, subwords, precision)
-        (temporary / ABOUT).write_text(json.dumps({"made_from": WEIGHTS, "precision": precision, "key": folder.name}))
+        making.write(temporary)
+        about = {"made_from": WEIGHTS, "precision": making.precision, "key": folder.name}
+        (temporary / ABOUT).write_text(json.dumps(about))
         if (folder / ABOUT).is_file():
             raise _MadeByAnotherError
 
 
-def _aside(directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> Path:
+def _aside(making: _Making) -> Path:
     """For a directory that may only be read: a folder that lives as long as this process."""
     folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    _write(folder, directory, config, subwords, precision)
+    making.write(folder)
     return folder
 
 
-def _write(folder: Path, directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> None:
-    from tongsa.export.ctranslate2 import write_ctranslate2  # with torch, which nobody needs once it is compiled
-
-    write_ctranslate2(folder, read_weights(directory, config, subwords), config, subwords, precision)
-
-
-def _remove_others(folder: Path, precision: str) -> None:
-    for other in folder.parent.glob(f"{precision}-*"):
+def _remove_others(folder: Path, kind: str) -> None:
+    for other in folder.parent.glob(f"{kind}-*"):
         if other != folder:
             with suppress(OSError):
                 shutil.rmtree(other)

@@ -19,7 +19,7 @@ from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty
 from tongsa.directory import Card
 from tongsa.engines.compiled import compiled, transformer
-from tongsa.engines.shares import similar_lengths
+from tongsa.engines.shares import cut_note, similar_lengths
 from tongsa.export.positions import longest
 from tongsa.machine import usable_cores
 from tongsa.text.subwords import END, Subwords
@@ -72,8 +72,10 @@ class CTranslate2Engine:
         device: str,
         batch_tokens: int,
         native: Callable[[], NativeEngine],
+        shortlist: bool = False,
     ) -> None:
         self.precision = precision
+        self.shortlist = shortlist
         self.batch_tokens = batch_tokens
         self.threads = threads
         self.longest = longest(config)
@@ -97,11 +99,15 @@ class CTranslate2Engine:
         threads: int | None,
         device: str,
         native: Callable[[], NativeEngine],
+        shortlist: bool = False,
     ) -> CTranslate2Engine:
-        """Open the engine of a translator directory; it is compiled where that has not been done."""
+        """Open the engine of a translator directory; it is compiled where that has not been done.
+
+        With a shortlist only those pieces are scored that the source's can become: faster, and nearly the same.
+        """
         chosen = ("int8" if device == "cpu" else "float32") if precision == "auto" else precision
         return cls(
-            compiled(directory, card, subwords, chosen),
+            compiled(directory, card, subwords, chosen, shortlist=shortlist),
             transformer(card),
             subwords,
             precision=chosen,
@@ -109,6 +115,7 @@ class CTranslate2Engine:
             device=device,
             batch_tokens=card.recipe.decoding.batch_tokens,
             native=native,
+            shortlist=shortlist,
         )
 
     def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
@@ -118,7 +125,12 @@ class CTranslate2Engine:
         found = dict(zip(within, here, strict=True))
         beyond = [i for i in range(len(sources)) if i not in found]
         if beyond:
-            found |= zip(beyond, self._native().translate([sources[i] for i in beyond], search), strict=True)
+            slow = self._native().translate([sources[i] for i in beyond], search)
+            note = f"by the native engine: CTranslate2 has {self.longest:,} positions"
+            found |= zip(beyond, ([one._replace(note=note) for one in group] for group in slow), strict=True)
+        for i in within:
+            if len(sources[i]) >= self.longest:
+                found[i] = [one._replace(note=cut_note(self.longest)) for one in found[i]]
         return [found[i] for i in range(len(sources))]
 
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
@@ -226,6 +238,7 @@ class CTranslate2Engine:
             "min_decoding_length": 0,
             "length_penalty": NO_PENALTY,
             "max_input_length": 0,
+            "use_vmap": self.shortlist,
         }
         if search.sampling:
             options |= _sampling(search.sampling, search.nbest)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tongsa.decoding.search import Hypothesis, Search, Special
 from tongsa.decoding.searching import decode
-from tongsa.engines.shares import similar_lengths
+from tongsa.engines.shares import cut_note, similar_lengths
 from tongsa.errors import UsageError
 from tongsa.models.contract import Attention, Seq2Seq, token_mask
 
@@ -30,7 +30,7 @@ class NativeEngine:
         for places in similar_lengths([len(ids) + 1 for ids in sources], max(1, self.batch_tokens // width)):
             source, mask = self._source([sources[i] for i in places])
             for i, hypotheses in zip(places, decode(self.model, source, mask, search, self.special), strict=True):
-                found[i] = hypotheses
+                found[i] = self._noted(hypotheses, sources[i])
         return found
 
     @torch.inference_mode()
@@ -52,6 +52,13 @@ class NativeEngine:
         tokens, mask = self._source([source])
         read = [[self.special.start, *self._within_reach(target)]]
         return self.model.attend(tokens, mask, torch.tensor(read, device=self.device))
+
+    def _noted(self, hypotheses: list[Hypothesis], source: Sequence[int]) -> list[Hypothesis]:
+        """With a word about a source of which the model saw only the beginning."""
+        longest = self.model.max_length
+        if longest is None or len(source) < longest:
+            return hypotheses
+        return [one._replace(note=cut_note(longest)) for one in hypotheses]
 
     def _within_reach(self, target: Sequence[int]) -> Sequence[int]:
         """Half a target would have another probability, so one that is too long is refused rather than cut."""

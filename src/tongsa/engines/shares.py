@@ -1,4 +1,4 @@
-"""Sentences shared out into batches."""
+"""What the engines share: sentences shared out into batches, and a word about those that are too long."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None
         batch.append(place)
     if batch:
         yield batch
+
+
+def cut_note(longest: int) -> str:
+    """For a source longer than the positions that were learnt."""
+    return f"source cut after {longest - 1:,} subwords"

@@ -69,7 +69,7 @@ def test_a_step_is_that_of_the_paper(feed: str) -> None:
     t = torch.zeros(1, 8)
     logits = []
     for token in (PAD, 5, 6):
-        y = model.target_embedding(torch.tensor([token]))
+        y = model.target_embedding(torch.tensor([token])) * 8**0.5  # sqrt(d_model)
         if feed == "context":
             c = model.alignment(s[:, None], annotations)[0][:, 0]
             (s,) = CELLS["gru"](torch.cat([y, c], dim=1), (s,), model.decoder.weights(0))

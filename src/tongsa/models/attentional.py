@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config import AttentionalSection
-from tongsa.models.cells import Encoder, Layers, Stack, initialise
+from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
 from tongsa.models.contract import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.recurrent import DeepOutput
@@ -125,7 +125,7 @@ class Attentional(Seq2Seq):
         return h.new_zeros(len(h), self.config.d_model)
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor) -> Tensor:
-        return self._dropout(embedding(tokens))
+        return self._dropout(embed(embedding, tokens))
 
     def _dropout(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout if self.training else 0.0)

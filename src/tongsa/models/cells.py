@@ -6,6 +6,7 @@ cells here take one step with the very same weights: that is what search needs, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal
 
@@ -151,17 +152,28 @@ def _by_layer(last: Tensor | tuple[Tensor, Tensor], directions: int) -> Layers:
     return tuple(zip(*joined, strict=True))  # a layer's h, or h and c: (batch, directions * units)
 
 
-def initialise(module: nn.Module, forget_bias: float) -> None:
-    """Uniform in [-0.08, 0.08] (Sutskever et al. 2014, §3.4), but for recurrent matrices that are not the LSTM's.
+def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
+    """Embeddings times sqrt(d_model), as the Transformer has them (§3.4 of its paper).
 
-    Those are orthogonal (Bahdanau et al. 2015, B.1): without an LSTM's memory, states would fade at our widths. Biases
-    are 0; with the forget gate's at 1, an LSTM begins by keeping what it has read (Jozefowicz et al. 2015).
+    The table is small, as the softmax that shares it needs it, and what a cell reads is about 1 in size. Read as small
+    as the papers begin with, words are not heard for the first hundreds of updates (docs/recurrent.md).
     """
-    if isinstance(module, nn.Embedding | nn.Linear):
+    return embedding(tokens) * math.sqrt(embedding.embedding_dim)  # type: ignore[no-any-return]
+
+
+def initialise(module: nn.Module, forget_bias: float) -> None:
+    """Uniform in [-0.08, 0.08] (Sutskever et al. 2014, §3.4), but for embeddings and for recurrent matrices of others.
+
+    Matrices from h to h that are not the LSTM's are orthogonal (Bahdanau et al. 2015, B.1): without an LSTM's memory,
+    states would fade at our widths. Biases are 0; with the forget gate's at 1, an LSTM begins by keeping what it has
+    read (Jozefowicz et al. 2015). For embeddings see `embed`.
+    """
+    if isinstance(module, nn.Linear):
         nn.init.uniform_(module.weight, -0.08, 0.08)
-    if isinstance(module, nn.Linear) and module.bias is not None:
-        nn.init.zeros_(module.bias)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
     if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
         with torch.no_grad():
             module.weight[-1].zero_()  # <pad>
     if isinstance(module, nn.RNNBase):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config import RecurrentSection
-from tongsa.models.cells import Encoder, Layers, Stack, initialise
+from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
 from tongsa.models.contract import Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.tables import tables
@@ -75,7 +75,7 @@ class Recurrent(Seq2Seq):
         return h if self.narrow is None else self.narrow(h)
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor) -> Tensor:
-        return self._dropout(embedding(tokens))
+        return self._dropout(embed(embedding, tokens))
 
     def _dropout(self, x: Tensor) -> Tensor:
         return dropout(x, self.config.dropout if self.training else 0.0)

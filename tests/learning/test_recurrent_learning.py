@@ -35,10 +35,14 @@ LESSONS = {
     "gru": Lesson(RecurrentSection(architecture="gru", d_model=64, dropout=0.0, feed_context=True), 4),
     "lstm": Lesson(RecurrentSection(architecture="lstm", d_model=64, dropout=0.0, reverse=True), 4),
     "gru-attention": Lesson(
-        AttentionalSection(architecture="gru-attention", d_model=48, dropout=0.0, score="additive", feed="context"), 6
+        AttentionalSection(architecture="gru-attention", d_model=48, dropout=0.0, score="additive", feed="context"),
+        6,
+        updates=150,
     ),
     "lstm-attention": Lesson(
-        AttentionalSection(architecture="lstm-attention", d_model=48, dropout=0.0, feed="attentional"), 6
+        AttentionalSection(architecture="lstm-attention", d_model=48, dropout=0.0, feed="attentional"),
+        6,
+        updates=150,
     ),
     "lstm-attention, nothing fed": Lesson(
         AttentionalSection(architecture="lstm-attention", d_model=48, dropout=0.0, score="dot"), 6

@@ -85,6 +85,7 @@ def compare(
             show.say(f"{name} failed: {error}")
             continue
         if result is None:
+            show.say("the comparison goes on with the same command that began it")
             return None
         results[name] = result
     if not results:

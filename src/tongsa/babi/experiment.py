@@ -43,7 +43,8 @@ class Settings:
 
     def problems(self) -> list[str]:
         found = [f"--{name} must be at least 1" for name in ("hops", "memories", "restarts") if getattr(self, name) < 1]
-        found += [f"--{name} must be at least 1" for name in ("d", "epochs") if getattr(self, name) < 0]
+        found += ["--width must be at least 1"] if self.d < 0 else []
+        found += ["--epochs must be at least 1"] if self.epochs < 0 else []
         return found + ([] if 0 <= self.noise <= 1 else ["--noise lies between 0 and 1"])
 
     def plan(self) -> Plan:

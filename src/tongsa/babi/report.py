@@ -16,8 +16,8 @@ from tongsa.babi.table import as_values
 from tongsa.files import write_atomically
 from tongsa.progress import Show
 
-ON_THE_PAGE = 2
-"""Questions a task whose looks are drawn: one that is answered right and one that is not, where there are both."""
+SENTENCES = 8
+"""About so many of a story are easily read."""
 
 
 def report(tasks: Sequence[Task], settings: Settings, out: Path, *, resume: bool, shown: int, show: Show) -> str:
@@ -37,12 +37,12 @@ def _looks(task: Task, result: TaskResult, out: Path, shown: int) -> list[Look]:
 
 
 def chosen(looks: Sequence[Look]) -> list[Look]:
-    """Short stories are read more easily: the shortest of several that has a right answer, and one with a wrong one."""
+    """For the page: a question that is answered right and one that is not, where there are both."""
     found = []
     for right in (True, False):
         alike = [each for each in looks if each.right is right]
-        found += sorted(alike, key=lambda each: abs(len(each.question.story) - 8))[:1]
-    return found[:ON_THE_PAGE]
+        found += sorted(alike, key=lambda each: abs(len(each.question.story) - SENTENCES))[:1]
+    return found
 
 
 def _shown(task: Task, looks: Sequence[Look]) -> str:

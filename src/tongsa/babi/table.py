@@ -42,9 +42,10 @@ def _paper(column: Column | None, task: int) -> str:
 def as_text(results: Sequence[TaskResult], settings: Settings) -> str:
     column = published(settings)
     found = rows(results, column)
-    width = max(len(name) for name, _, _ in found)
-    head = f"{'errors in percent of the test questions':{width}}  {'here':>6}" + ("   paper" if column else "")
-    lines = [head] + [f"{name:{width}}  {ours:>6}  {theirs:>6}".rstrip() for name, ours, theirs in found]
+    title = "errors in percent of the test questions"
+    width = max(len(title), *(len(name) for name, _, _ in found))
+    lines = [f"{title:{width}}  {'here':>6}" + ("   paper" if column else "")]
+    lines += [f"{name:{width}}  {ours:>6}  {theirs:>6}".rstrip() for name, ours, theirs in found]
     if column:
         lines.append(f"paper: Sukhbaatar et al. 2015, Table 1, {column.name} (best of 10 trainings)")
     return "\n".join(lines) + "\n"

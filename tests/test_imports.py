@@ -43,6 +43,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"report", "runlog"},
     "babi": FOUNDATION | {"models", "report", "text"},
     "language_model": FOUNDATION | {"models", "text"},
+    "comparison": FOUNDATION
+    | {"presets", "text", "batches", "models", "evaluation", "translator", "report", "runlog", "training", "tongsa"},
 }
 """What each room may import, besides itself. Rooms that are not here stand on top: nothing below imports them."""
 

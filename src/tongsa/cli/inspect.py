@@ -49,7 +49,7 @@ def inspect(
     if not seen.kinds():
         raise UsageError(
             f"{directory}: the architecture {seen.facts.architecture} gives no attention weights",
-            "A Transformer has all kinds; attentional and convs2s have those of the decoder.",
+            "A transformer has all kinds; gru-attention, lstm-attention and convs2s have encoder-decoder attention.",
         )
     if out is None:
         _print(seen, *_choice(seen, kind, layer, head))

@@ -19,6 +19,8 @@ HANGUL_FONTS = ("Noto Sans CJK", "Noto Sans KR", "NanumGothic", "Nanum Gothic", 
 FORMATS = ("png", "svg")
 SMALL, CELL = 0.72, 0.27
 """Inches of a small map, and of a token of the large one."""
+DPI, LARGEST = 180, 6000
+"""Pixels of an inch; and of a side at most, whatever a sentence may be."""
 
 
 def draw(inspection: Inspection, kind: Kind, layer: int, head: int | None, form: str) -> bytes:
@@ -39,7 +41,8 @@ def draw(inspection: Inspection, kind: Kind, layer: int, head: int | None, form:
     with matplotlib.rc_context(settings):
         figure = _compose(inspection, kind, (layer, head), blank)
         out = io.BytesIO()
-        figure.savefig(out, format=form, dpi=180, facecolor=PAPER, metadata={"Date": None} if form == "svg" else None)
+        dpi = min(DPI, LARGEST / max(figure.get_size_inches()))
+        figure.savefig(out, format=form, dpi=dpi, facecolor=PAPER, metadata={"Date": None} if form == "svg" else None)
     return out.getvalue()
 
 

@@ -92,9 +92,9 @@ def test_deepl_glossaries_of_several_directions(guarded: Running) -> None:
     assert len(made.dictionaries) == 2
     client.update_multilingual_glossary_dictionary(made, Entries("KO", "EN", {"물": "aqua"}))
     entries = client.get_multilingual_glossary_entries(made, "KO", "EN").dictionaries[0].entries
-    assert entries == {"책": "tome", "물": "aqua"}
+    assert deepl.convert_tsv_to_dict(entries) == {"책": "tome", "물": "aqua"}
     client.replace_multilingual_glossary_dictionary(made, Entries("KO", "EN", {"물": "water"}))
-    assert client.get_multilingual_glossary_entries(made, "KO", "EN").dictionaries[0].entries == {"물": "water"}
+    assert client.get_multilingual_glossary_entries(made, "KO", "EN").dictionaries[0].entries == "물\twater"
     assert client.update_multilingual_glossary_name(made, "other").name == "other"
     client.delete_multilingual_glossary_dictionary(made, source_lang="EN", target_lang="FR")
     assert len(client.get_multilingual_glossary(made.glossary_id).dictionaries) == 1

@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 from running import SENTENCE, Running, Start
 
+from tongsa.text.grammar import write_pairs
+
 TEXT = " ".join([SENTENCE] * 5)
+LONG = " ".join(korean for korean, _ in write_pairs(1_500, seed=9))
+"""Sentences that are all different: the same one twice would be translated once."""
 
 
 class Crowd:
@@ -154,7 +158,7 @@ def test_translating_needs_no_torch(start: Start, translators: tuple[Path, Path]
 
 def test_a_client_that_hangs_up_costs_nothing_more(start: Start, translators: tuple[Path, Path]) -> None:
     running = start(translators[0], "--threads", "1")
-    body = json.dumps({"q": TEXT * 100, "source": "ko", "target": "en"})
+    body = json.dumps({"q": LONG, "source": "ko", "target": "en"})
     connection = http.client.HTTPConnection("127.0.0.1", running.port)
     connection.request("POST", "/translate", body, {"content-type": "application/json"})
     until(lambda: _metric(running, "tongsa_waiting_pieces") > 0)
@@ -169,7 +173,7 @@ def test_one_long_text_does_not_hold_up_short_ones(start: Start, translators: tu
     done: dict[str, float] = {}
 
     def long() -> None:
-        running.post("/translate", {"q": TEXT * 200, "source": "ko", "target": "en"})
+        running.post("/translate", {"q": LONG, "source": "ko", "target": "en"})
         done["long"] = time.monotonic()
 
     thread = threading.Thread(target=long)
@@ -189,7 +193,7 @@ def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(
     answers: list[Any] = []
 
     def ask() -> None:
-        answers.append(running.post("/translate", {"q": TEXT * 20, "source": "ko", "target": "en"}))
+        answers.append(running.post("/translate", {"q": LONG[:2000], "source": "ko", "target": "en"}))
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -218,6 +222,17 @@ def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple
     assert [running.post("/translate", other).status_code for _ in range(2)] == [200, 456]
     assert running.events("request")[-1]["client"] == "b"
     assert "second-key" not in json.dumps(running.lines)
+
+
+def test_pages_of_other_origins_may_ask_only_where_they_are_named(
+    start: Start, service: Running, translators: tuple[Path, Path]
+) -> None:
+    origin = {"origin": "https://example.org"}
+    assert "access-control-allow-origin" not in service.get("/languages", headers=origin).headers
+    named = start(translators[0], "--cors", "https://example.org")
+    assert named.get("/languages", headers=origin).headers["access-control-allow-origin"] == "https://example.org"
+    other = {"origin": "https://elsewhere.example"}
+    assert "access-control-allow-origin" not in named.get("/languages", headers=other).headers
 
 
 def _metric(running: Running, name: str) -> float:

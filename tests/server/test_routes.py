@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import shutil
+import socket
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tongsa.errors import DirectoryError, UsageError
+from tongsa.cli.serve import serve
+from tongsa.errors import DirectoryError, MissingExtraError, UsageError
 from tongsa.server.files import Files
 from tongsa.server.glossaries import Dictionary, Glossaries, Kept
 from tongsa.server.keys import Allowances, Key, Keys
 from tongsa.server.limits import Limits, parse
 from tongsa.server.refusals import Refusal
+from tongsa.server.run import bind
 from tongsa.server.translators import Translators
 
 
@@ -152,7 +156,28 @@ def test_characters_are_counted_for_keys() -> None:
     assert ours.used(key) == 8
 
 
-# Limits, glossaries, files
+# Limits, glossaries, files, starting
+
+
+def test_the_page_about_serving_names_every_limit() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    table = page.partition("| limit |")[2].partition("## How")[0]
+    named = {name.strip() for row in table.splitlines() for name in row.strip("| ").split("|")[0].split(",")}
+    assert {field.name for field in fields(Limits)} <= named
+
+
+def test_a_missing_package_is_answered_with_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'tongsa\[serve\]'"):
+        serve([Path("runs/en-de")])
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(UsageError, match="cannot listen"):
+            bind("127.0.0.1", other.getsockname()[1])
 
 
 def test_limits_are_read_with_sizes() -> None:

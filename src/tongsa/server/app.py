@@ -92,6 +92,10 @@ def _refusals(app: FastAPI) -> None:
         answer.headers.update(error.headers or {})
         return answer
 
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> Json:
+        return refused(request.scope["path"], Refusal(500, "Something went wrong here"))  # the edge has it in its log
+
     @app.exception_handler(TongsaError)
     async def cannot(request: Request, error: TongsaError) -> Json:
         return refused(request.scope["path"], Refusal(400, f"Invalid request: {error.what}"))

@@ -18,6 +18,7 @@ from tongsa.text.languages import matches, plain_code
 if TYPE_CHECKING:
     from tongsa.translator import Translator
 
+LONGEST_CODE = 32
 Direction = tuple[str, str]
 Signature = tuple[tuple[str, int, int, int], ...]
 
@@ -83,6 +84,8 @@ class Translators:
 
     def code(self, asked: str) -> str:
         """The code of ours that is meant: in any case, with or without a region."""
+        if len(asked) > LONGEST_CODE:
+            raise invalid_language(asked)
         code = plain_code(asked)
         if code in self.languages:
             return code

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import torch
 from torch import Tensor
 
+import tongsa
 from tongsa.config import AttentionalSection, ModelSection, RecurrentSection, TrainingSection
 from tongsa.decoding import Search, Special, decode
 from tongsa.models import build
 from tongsa.models.contract import Seq2Seq
+from tongsa.text.grammar import write_pairs
 from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.schedule import learning_rate
@@ -99,3 +102,33 @@ def test_a_small_one_learns_to(name: str, task: Task) -> None:
     right, long = rightness(LESSONS[name], task)
     assert right > 0.95
     assert long > 0.95
+
+
+RUN = {
+    "subwords.size": "700",
+    "model.d_model": "16",
+    "model.hidden": "16",
+    "training.updates": "3",
+    "training.processes": "1",
+    "training.average": "1",
+}
+
+
+@pytest.mark.parametrize("recipe", ["rnn", "gru", "lstm", "gru-attention", "lstm-attention"])
+def test_its_recipe_goes_the_whole_way_from_text_to_a_report(recipe: str, tmp_path: Path) -> None:
+    """Trained, saved, loaded, searched and looked into by the code that the Transformer goes through."""
+    for language, side in (("ko", 0), ("en", 1)):
+        text = "".join(f"{pair[side]}\n" for pair in write_pairs(300, seed=1))
+        (tmp_path / f"train.{language}").write_text(text, encoding="utf-8")
+    out = tmp_path / "out"
+    made = tongsa.train(
+        tmp_path / "train", source="ko", target="en", out=out, recipe=recipe, settings=RUN, threads=1, device="cpu"
+    )
+    assert made is not None
+    assert (out / "report.html").is_file()
+    text = "고양이가 물을 마신다."
+    loaded = tongsa.Translator.load(out)
+    assert loaded.engine.name == "native"
+    assert loaded.translate([text]) == made.translate([text])
+    cross = loaded.inspect(text, "the cat drinks water").attention.cross
+    assert [weights.shape[1] for weights in cross] == ([1] if recipe.endswith("attention") else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import shutil
 import stat
@@ -79,6 +80,16 @@ def test_searches_find_what_native_ones_find(learnt: Path, search: Search) -> No
             assert found[0].score == pytest.approx(expected[0].score, abs=1e-3)
             assert found[0].ended == expected[0].ended
     assert same >= 148, "at most rounding may make a difference"
+
+
+def test_greedy_search_without_scores_writes_the_same(learnt: Path) -> None:
+    _, fast = both(learnt)
+    texts = [source for source, _ in sentences(40)]
+    with_scores, without = (fast.translate(texts, Search(beam=1, scores=scores)) for scores in (True, False))
+    assert [one.text for one in with_scores] == [one.text for one in without]
+    assert all(math.isnan(one.score) for one in without if not one.notes)
+    wide = [fast.translate(texts, Search(beam=4, scores=scores)) for scores in (True, False)]
+    assert wide[0] == wide[1], "a beam is ranked by its scores in any case"
 
 
 def test_int8_is_close(learnt: Path) -> None:

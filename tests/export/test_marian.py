@@ -17,6 +17,7 @@ from tongsa.directory import read_card
 from tongsa.errors import UsageError
 from tongsa.export.from_marian import import_marian
 from tongsa.export.marian import write_marian
+from tongsa.text.grammar import write_pairs
 from tongsa.text.subwords import Subwords
 from tongsa.translator import Translator
 
@@ -89,6 +90,26 @@ def test_generate_gives_our_greedy_text(tmp_path: Path) -> None:
             assert text == translator.subwords.target.decode(best.ids)
             same += 1
     assert same > 20
+
+
+def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentences(
+    trained_translator: Path, tmp_path: Path
+) -> None:
+    folder = export(trained_translator, tmp_path / "theirs")
+    texts = list(dict.fromkeys(source for source, _ in write_pairs(1500, seed=99)))[:1000]
+    translator = Translator.load(trained_translator, engine="native", device="cpu")
+    ours = [one.text for one in translator.translate(texts, replace(translator.search, beam=1), tokens=False)]
+    tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+    model = transformers.MarianMTModel.from_pretrained(folder).eval()
+    theirs: list[str] = []
+    with torch.inference_mode():
+        for first in range(0, len(texts), 100):
+            batch = tokenizer(texts[first : first + 100], return_tensors="pt", padding=True)
+            written = model.generate(**batch, num_beams=1, do_sample=False, max_length=120)
+            theirs += tokenizer.batch_decode(written, skip_special_tokens=True)
+    assert len(texts) == 1000
+    # sums in another order may decide between two tokens that are equally likely
+    assert sum(a == b for a, b in zip(ours, theirs, strict=True)) >= 998
 
 
 def random_marian(folder: Path, spm: Path, **settings: Any) -> Path:

@@ -75,6 +75,7 @@ def evaluate(
         search,
         beam=search.beam if beam is None else beam,
         length_penalty=search.length_penalty if length_penalty is None else length_penalty,
+        scores=False,
     )
     found: list[str] = []
     notes: Counter[str] = Counter()

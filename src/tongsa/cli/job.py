@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,7 +54,7 @@ class Job:
 
     def __init__(self, translator: Translator, search: Search, form: Form, *, weights: Path) -> None:
         self.translator = translator
-        self.search = search
+        self.search = replace(search, scores=form.nbest > 1 or form.scores)
         self.form = form
         self.weights = weights
         self.notes: Counter[str] = Counter()

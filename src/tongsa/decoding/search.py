@@ -43,6 +43,9 @@ class Search:
     max_extra: int = 50
     max_ratio: float = 1.0
     sampling: Sampling | None = None
+    scores: bool = True
+    """Whether anybody looks at the scores. Greedy search is faster without: CTranslate2 then makes no softmax, and the
+    scores are not a number."""
 
     def __post_init__(self) -> None:
         if self.beam < 1 or self.nbest < 1:

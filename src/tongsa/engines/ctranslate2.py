@@ -220,7 +220,8 @@ class CTranslate2Engine:
             waiting.update(zip(places, results, strict=True))
         for i, result in waiting.items():
             ready = result.result()
-            yield i, Result(ready.hypotheses, ready.scores)
+            hypotheses = ready.hypotheses
+            yield i, Result(hypotheses, ready.scores or [math.nan] * len(hypotheses))
 
     def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
         """Longest first; few sentences are shared out too, so that no core stays idle."""
@@ -233,7 +234,7 @@ class CTranslate2Engine:
         """Who searches, and CTranslate2's words for what is searched for."""
         options: dict[str, Any] = {
             "asynchronous": True,
-            "return_scores": True,
+            "return_scores": _needs_scores(search),
             "return_end_token": True,
             "min_decoding_length": 0,
             "length_penalty": NO_PENALTY,
@@ -289,6 +290,11 @@ class CTranslate2Engine:
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
+
+
+def _needs_scores(search: Search) -> bool:
+    """Hypotheses are ranked by their scores wherever there are several."""
+    return search.scores or search.sampling is not None or max(search.beam, search.nbest) > 1
 
 
 def _alpha(search: Search) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.cli.conftest import Tongsa
+
 from tongsa.text.grammar import write_pairs
 
 SMALL = ["subwords.size=600", "model.encoder_layers=1", "model.decoder_layers=1", "model.d_model=16", "model.d_ff=16"]

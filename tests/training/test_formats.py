@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.training.conftest import SETTINGS
 
 import tongsa
-from tests.training.conftest import SETTINGS
 from tongsa.text.pairs import Reading, open_corpus
 from tongsa.text.writers import write_corpus
 

@@ -94,7 +94,7 @@ class Service:
         for directory, error in opened:
             self.metrics.reloads.labels("failed" if error else "done").inc()
             if error:
-                tell_failure("translator not reloaded", error, {"translator": directory.name, "why": error.what})
+                tell_failure("translator not reloaded", error, {"translator": directory.name, "why": str(error)})
             else:
                 tell("translator reloaded", {"translator": directory.name})
 

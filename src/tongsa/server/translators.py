@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tongsa.errors import TongsaError, UsageError
+from tongsa.errors import UsageError
 from tongsa.server.refusals import Refusal, invalid
 from tongsa.text.languages import matches, plain_code
 
@@ -59,28 +59,21 @@ class Translators:
                     "A direction is served by one translator: leave one of them out.",
                 )
             self._served[direction] = served
+        self.directions: list[Direction] = list(self._served)
+        self.sources = list(dict.fromkeys(source for source, _ in self._served))
+        self.languages = list(dict.fromkeys([*self.sources, *(target for _, target in self._served)]))
+        """All of them, sources first."""
+        pairs = [(source, target) for source in self.sources for target in self.languages if source != target]
+        self._ways = {pair: way for pair in pairs if (way := self._way(*pair))}
 
     def _open(self, directory: Path) -> Served:
         signature = signature_of(directory)  # before it is read: what changes meanwhile is read again
         self._seen[directory] = signature
         return Served(self._load(directory), directory, signature)
 
-    @property
-    def directions(self) -> list[Direction]:
-        return list(self._served)
-
-    @property
-    def sources(self) -> list[str]:
-        return list(dict.fromkeys(source for source, _ in self._served))
-
-    @property
-    def languages(self) -> list[str]:
-        """All of them, sources first."""
-        return list(dict.fromkeys([*self.sources, *(target for _, target in self._served)]))
-
     def targets(self, source: str) -> list[str]:
         """What a source can be translated to, itself left out."""
-        return [target for target in self.languages if target != source and self._way(source, target)]
+        return [target for target in self.languages if (source, target) in self._ways]
 
     def code(self, asked: str) -> str:
         """The code of ours that is meant: in any case, with or without a region."""
@@ -98,8 +91,8 @@ class Translators:
         """From one of our codes to another; the same twice is no translation at all."""
         if source == target:
             return Route(source, target, (), ())
-        way = self._way(source, target)
-        if not way:
+        way = self._ways.get((source, target))
+        if way is None:
             raise invalid(f"{target} is not available as a target language from {source}")
         translators = tuple(self._served[direction].translator for direction in way)
         return Route(source, target, translators, tuple(middle for _, middle in way[:-1]))
@@ -112,7 +105,7 @@ class Translators:
                 return [(source, middle), (middle, target)]
         return []
 
-    def reload(self, *, all_of_them: bool = False) -> Iterator[tuple[Path, TongsaError | None]]:
+    def reload(self, *, all_of_them: bool = False) -> Iterator[tuple[Path, Exception | None]]:
         """Open what has changed on the disk, or all; tell what was opened, and what could not be.
 
         A translator that cannot be opened, or has another direction now, leaves the old one in its place.
@@ -125,7 +118,7 @@ class Translators:
                 new = self._open(directory)
                 if _direction(new.translator) != direction:
                     raise UsageError(f"{directory} no longer translates {' to '.join(direction)}")
-            except TongsaError as error:
+            except Exception as error:  # whatever a half-written file does to its readers
                 yield directory, error
             else:
                 self._served[direction] = new

@@ -19,7 +19,7 @@ PATIENCE = 30_000
 playwright.expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it lasts its event loop is this thread's, and other tests have loops of their own
 def browser() -> Iterator[Any]:
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,6 +16,9 @@ from tongsa.documents.sentences import gap, split
 from tongsa.documents.ways import WAYS, Answer, InPieces, Sentence, Translated, Way, has_letters, numbers
 from tongsa.progress import Show, Silent
 
+BRANCHING = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\b")
+"""ICU messages: `{count, plural, one {# file} other {# files}}`."""
+BRANCHES = "the branches of an ICU message left in the source language"
 BLOCK = 256
 """Texts translated together: enough for full batches, few enough to show progress."""
 
@@ -76,7 +80,7 @@ def translate_segments(
         if known:
             outcomes[index] = known
         elif not has_letters(masked.text) and not any(mark.term for mark in masked.marks.values()):
-            outcomes[index] = Outcome(content=segment.content, state="copied", confidence=1.0)
+            outcomes[index] = _copied(segment, masked)
         else:
             plans[index] = _Plan(segment, masked, _parts(segment, masked, translator.card.source))
     sentences = [part.sentence for plan in plans.values() for part in plan.parts]
@@ -100,6 +104,17 @@ def _from_memory(segment: Segment, masked: Masked, memory: Memory) -> Outcome | 
     if not _same_placeholders(segment, source, written):
         return None
     return Outcome(content=(written,), state="memory", confidence=1.0, notes=("from the translation memory",))
+
+
+def _copied(segment: Segment, masked: Masked) -> Outcome:
+    """Nothing to translate; unless a person has to, since what is inside of a branch is text."""
+    if _branches(masked):
+        return Outcome(content=segment.content, state="source", confidence=0.0, notes=(BRANCHES,))
+    return Outcome(content=segment.content, state="copied", confidence=1.0)
+
+
+def _branches(masked: Masked) -> bool:
+    return any(BRANCHING.match(mark.text) for mark in masked.marks.values())
 
 
 def _same_placeholders(segment: Segment, source: str, target: str) -> bool:
@@ -188,6 +203,9 @@ def _outcome(
             notes=("left in the source language",),
             near=near,
         )
+    if _branches(plan.masked):
+        notes[BRANCHES] = None
+        confidence = 0.0
     content = _flattened(written, plan.segment)
     if numbers(plain(content)) != numbers(plain(plan.segment.content)):
         notes["numbers differ"] = None

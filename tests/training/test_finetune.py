@@ -105,6 +105,9 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
     teacher = tongsa.Translator.load(world / "first")
     found = teacher.translate(sources[:5], replace(teacher.search, beam=2))
     assert [translation.text for translation in found] == distilled[:5]
+    references = (tmp_path / "s" / "distilled" / "references.en").read_text(encoding="utf-8")
+    assert references == (world / "new.en").read_text(encoding="utf-8")
+    assert student.card.training["pairs"] > len(sources), "it has learnt from both"
 
 
 def test_a_student_begins_with_what_fits_of_the_teachers_weights(world: Path, tmp_path: Path) -> None:

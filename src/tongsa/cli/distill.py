@@ -17,7 +17,7 @@ def distill(
     out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
     recipe: Annotated[
         str | None,
-        typer.Option("--recipe", help="Of the student; by default the teacher's own with one decoder layer."),
+        typer.Option("--recipe", help="Of the student; by default the teacher's own with two decoder layers."),
     ] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="SECTION.KEY=VALUE.")] = None,
     valid: Annotated[list[str] | None, typer.Option("--valid", help="Corpus to validate on.")] = None,
@@ -27,6 +27,9 @@ def distill(
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was interrupted.")] = False,
     scratch: Annotated[
         bool, typer.Option("--scratch", help="Begin with random weights instead of those of the teacher that fit.")
+    ] = False,
+    teacher_only: Annotated[
+        bool, typer.Option("--teacher-only", help="Learn from what the teacher writes, not from the corpus's own.")
     ] = False,
     encoding: Encoding = "utf-8",
     threads: Threads = None,
@@ -58,4 +61,5 @@ def distill(
         device=device,
         show=for_this_stream(),
         inherit=not scratch,
+        references=not teacher_only,
     )

@@ -1,12 +1,14 @@
 """Distillation: a student learns from a teacher's translations (Kim and Rush 2016).
 
 What a teacher writes is simpler and more regular than what people write, so a student with a shallow decoder, which is
-where the time of translating goes, comes close to it.
+where the time of translating goes, comes close to it. Of a small corpus the teacher knows much by heart, and a student
+that sees nothing else learns it by heart too: so it learns from the corpus's own translations as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -40,11 +42,13 @@ def distil(
     device: str = "auto",
     show: Show | None = None,
     inherit: bool = True,
+    references: bool = True,
 ) -> Translator | None:
     """Write the teacher's translation of the corpus to `out`/distilled; train a student on it, with its subwords.
 
-    recipe   of the student; without one it is the teacher's own with one decoder layer
-    inherit  begin with those of the teacher's weights that fit
+    recipe      of the student; without one it is the teacher's own with two decoder layers
+    inherit     begin with those of the teacher's weights that fit
+    references  learn from the translations of the corpus too
     """
     show = show or Silent()
     master = Translator.load(teacher, device=device, threads=threads)
@@ -56,7 +60,7 @@ def distil(
     if not recipe:
         write_atomically(folder / RECIPE, student_recipe(Path(teacher)).to_toml())
     return train(
-        folder / "train",
+        [folder / "train", folder / "references"] if references else folder / "train",
         source=source,
         target=target,
         out=out,
@@ -80,11 +84,16 @@ def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: i
     rest = iter(pairs)
     with replacing(folder) as temporary, show.bar("teacher translates", None, "pairs") as bar:
         temporary.mkdir()
-        names = [temporary / f"train.{language}" for language in (teacher.card.source, teacher.card.target)]
-        with names[0].open("w", encoding="utf-8") as left, names[1].open("w", encoding="utf-8") as right:
+        with ExitStack() as stack:
+            files = {
+                (kind, language): stack.enter_context((temporary / f"{kind}.{language}").open("w", encoding="utf-8"))
+                for kind in ("train", "references")
+                for language in (teacher.card.source, teacher.card.target)
+            }
             while block := list(islice(rest, BLOCK)):
                 texts = [tidy(pair.source) for pair in block]
-                for text, translation in zip(texts, teacher.translate(texts, search), strict=True):
-                    left.write(text + "\n")
-                    right.write(translation.text + "\n")
+                found = [one.text for one in teacher.translate(texts, search, tokens=False)]
+                columns = [texts, found, texts, [tidy(pair.target) for pair in block]]
+                for file, column in zip(files.values(), columns, strict=True):
+                    file.writelines(text + "\n" for text in column)
                 bar.advance(len(block))

@@ -19,23 +19,25 @@ from tongsa.files import write_atomically
 from tongsa.models import build
 from tongsa.text.subwords import Subwords
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "model": {"decoder_layers": 1, "dropout": 0.1},
-    "training": {
-        "schedule": "cosine",
-        "peak": 0.0015,
-        "warmup": 200,
-        "updates": 5000,
-        "chunk_tokens": 0,
-        "processes": 0,
-    },
+DECODER_LAYERS = 2
+
+SETTINGS: dict[str, Any] = {
+    "schedule": "cosine",
+    "peak": 0.001,
+    "warmup": 150,
+    "updates": 2000,
+    "chunk_tokens": 0,
+    "processes": 0,
 }
 
 
 def student_recipe(teacher: Path) -> Recipe:
-    """The teacher's own, but with one decoder layer, which is where the time of translating goes."""
-    card = read_card(teacher)
-    return Recipe.from_values(merge(card.recipe.to_values(), SETTINGS), f"a student of {teacher}")
+    """The teacher's own, but with two decoder layers: the decoder is where the time of translating goes."""
+    recipe = read_card(teacher).recipe
+    changes: dict[str, dict[str, Any]] = {"training": SETTINGS}
+    if isinstance(recipe.model, TransformerSection):
+        changes["model"] = {"decoder_layers": min(DECODER_LAYERS, recipe.model.decoder_layers)}
+    return Recipe.from_values(merge(recipe.to_values(), changes), f"a student of {teacher}")
 
 
 def write_inherited(path: Path, teacher: Path, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
@@ -60,7 +62,7 @@ def inherited(
         prefix = next((place for place in places if name.startswith(place)), "")
         value = teacher.get(places.get(prefix, "") + name.removeprefix(prefix))
         if value is not None and value.shape == tensor.shape:
-            found[name] = value
+            found[name] = value.clone()  # one layer of the teacher may serve two of the student
     return found
 
 

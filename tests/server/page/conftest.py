@@ -19,8 +19,9 @@ PATIENCE = 30_000
 playwright.expect.set_options(timeout=PATIENCE)
 
 
-@pytest.fixture(scope="module")  # while it lasts its event loop is this thread's, and other tests have loops of their own
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """While it lasts its event loop is this thread's, and other tests have loops of their own: a module, no longer."""
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not found:
         pytest.skip("needs a browser:  apt-get install chromium")

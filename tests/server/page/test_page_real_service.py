@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from running import SENTENCE, Start
 from tests.server.page.test_page_files import DROP
+from tests.server.running import SENTENCE, Start
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Running, Start
+from tests.server.running import Running, Start
 
 
 @pytest.fixture(scope="session")
@@ -44,3 +44,4 @@ def service(translators: tuple[Path, Path], tmp_path_factory: pytest.TempPathFac
     running = Running(["--port", "0", *map(str, translators), "--data", str(data), "--limits", "body_seconds=3"])
     yield running
     assert running.stop() == 0
+    assert running.events("no JSON") == []

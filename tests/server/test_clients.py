@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import SENTENCE, Running
+from tests.server.running import SENTENCE, Running
 
 KEY = "a key that is long enough"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.server.running import in_a_loop
 
 from tongsa.documents.engine import translate_segments
 from tongsa.documents.segments import Segment
@@ -68,7 +68,7 @@ def said(texts: list[str], wish: Wish | None = None, *, hops: int = 1) -> list[A
             interpreter.close()
             interpreter.queue.close()
 
-    return asyncio.run(inside())
+    return in_a_loop(inside())
 
 
 def slowly(text: str) -> str:

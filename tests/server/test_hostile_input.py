@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from running import Running
+from tests.server.running import Running
 
 JSON = {"content-type": "application/json"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from running import SENTENCE, Running, Start
+from tests.server.running import SENTENCE, Running, Start
 
 OTHER = "선생님은 물을 마셔요."
 

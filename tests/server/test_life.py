@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import SENTENCE, Running, Start
+from tests.server.running import SENTENCE, Running, Start
 
 from tongsa.text.grammar import write_pairs
 

@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from running import Running
+from tests.server.running import Running
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from tests.server.running import in_a_loop
 
 from tongsa.server.batching import Queue, length_class
 from tongsa.server.refusals import Refusal
@@ -42,7 +43,7 @@ def run(test: Callable[[Queue, Gate], Awaitable[None]], *, workers: int = 1, mos
             queue.close()
 
     gate = Gate()
-    asyncio.run(inside())
+    in_a_loop(inside())
     return gate
 
 

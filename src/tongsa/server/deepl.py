@@ -35,7 +35,7 @@ def _listed(value: Any) -> Any:
 class Translate(Asked):
     text: Annotated[list[str], BeforeValidator(_listed)] = Field(min_length=1)
     target_lang: str = Field(min_length=1, max_length=32)
-    source_lang: str | SkipJsonSchema[None] = Field(default=None, max_length=32)
+    source_lang: Annotated[str, Field(max_length=32)] | SkipJsonSchema[None] = None
     tag_handling: Literal["xml", "html", ""] | SkipJsonSchema[None] = None
     ignore_tags: Annotated[list[str], BeforeValidator(_listed)] = Field(default=[])
     split_sentences: Annotated[Literal["0", "1", "nonewlines"], BeforeValidator(str)] = "1"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -36,7 +36,7 @@ class NewGlossaries(Asked):
 
 
 class Change(Asked):
-    name: str | SkipJsonSchema[None] = Field(default=None, min_length=1, max_length=1024)
+    name: Annotated[str, Field(min_length=1, max_length=1024)] | SkipJsonSchema[None] = None
     dictionaries: list[Entries] = Field(default=[])
 
 

@@ -40,11 +40,10 @@ class JsonLines(logging.Formatter):
 
 
 def set_up(level: str) -> None:
-    """To standard error; uvicorn's own messages take the same form."""
+    """To standard error; the messages of other packages take the same form."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    logging.getLogger().handlers = [handler]
     for name in ("tongsa.server", "uvicorn"):
-        logger = logging.getLogger(name)
-        logger.handlers = [handler]
-        logger.propagate = False
-        logger.setLevel(level.upper())
+        logging.getLogger(name).setLevel(level.upper())
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # forms that cannot be read are told to the client

@@ -70,6 +70,11 @@ class Server(uvicorn.Server):
         if hasattr(signal, "SIGHUP"):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(3):  # turns of the loop, in which who has connected already is let in
+            await asyncio.sleep(0)
+        await super().shutdown(sockets)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """A second Ctrl+C does not wait. The signal is not raised once more at the end: to stop is no failure."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
@@ -87,6 +92,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(BACKLOG)  # who comes before the service is ready waits a moment
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from tongsa.corpus.association import learn
-from tongsa.corpus.logistic import fit, fit_real
+from tongsa.corpus.association import Association, learn
+from tongsa.corpus.logistic import fit, fit_real, where_it_turns
 from tongsa.corpus.words import numbers, stems
 
 
@@ -21,14 +21,21 @@ def test_translations_are_learnt_from_pairs() -> None:
         pairs.append((["the", *chosen], ["der", *(words[word] for word in reversed(chosen))]))
     learnt = learn(pairs)
     assert {word: max(learnt.weights[word], key=learnt.weights[word].__getitem__) for word in words} == words
-    left, right = learn(pairs).evidence(["the", "red", "house", "never"], ["der", "rot", "fluss"])
+    left, right, paired, _ = learnt.evidence(["the", "red", "house", "never"], ["der", "rot", "fluss"])
     assert left[1] > 1 > left[2] == 0
     assert left[3] == -1
     assert right[1] > 1 > right[2]
+    assert paired[1:] == [True, False, False]
+
+
+def test_every_word_has_one_partner_at_most() -> None:
+    learnt = Association({"a": {"x": 3.0}, "b": {"x": 2.0, "y": 1.5}}, frozenset("xy"))
+    assert learnt.evidence(["a", "a", "b"], ["x", "y"]).paired_left == [True, False, True]
+    assert learnt.evidence(["a", "a"], ["x", "y"]).paired_right == [True, False]
 
 
 def test_nothing_is_learnt_from_nothing() -> None:
-    assert learn([]).evidence(["a"], ["b"]) == ([-1.0], [-1.0])
+    assert learn([]).evidence(["a"], ["b"]) == ([-1.0], [-1.0], [False], [False])
 
 
 @pytest.mark.parametrize(
@@ -48,5 +55,15 @@ def test_faulty_examples_do_not_hold_the_odds_down() -> None:
     real, made = draw.normal(0, 1, (4000, 2)), draw.normal(4, 1, (4000, 2))
     real[:40] += 4  # one in a hundred is faulty
     far = np.array([[4.0, 4.0]])
-    naive = fit(made, real).log_odds(far)[0]
-    assert fit_real(real, made, real_is_yes=False).log_odds(far)[0] > naive + 2
+    naive = fit(made, real, 1e-4).log_odds(far)[0]
+    assert fit_real(real, made, real_is_yes=False, ridge=1e-4).log_odds(far)[0] > naive + 2
+
+
+def test_the_line_is_drawn_where_sound_ones_begin_to_be_found() -> None:
+    draw = np.random.default_rng(1)
+    made = draw.normal(8, 1, 4000)
+    few = np.concatenate([draw.normal(-4, 1, 4000), draw.normal(8, 1, 40)])
+    odd = np.concatenate([few, draw.normal(4.0, 0.2, 40)])
+    steps = (3.0, 4.0, 5.0, 6.0)
+    assert where_it_turns(few, made, steps) == 3.0
+    assert where_it_turns(odd, made, steps) == 5.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,20 @@ CEILING = 6.0
 """Of one word's evidence: no single word may decide."""
 
 
+_NOBODY: dict[str, float] = {}
+
+
+class Evidence(NamedTuple):
+    """What the words of two texts say about each other."""
+
+    left: list[float]
+    """The weight of each source word's best partner; 0 for none, -1 where the word is not known."""
+    right: list[float]
+    paired_left: list[bool]
+    """Which source words have a partner of their own, the strongest pairs taken first."""
+    paired_right: list[bool]
+
+
 @dataclass(frozen=True)
 class Association:
     """log(t(target | source) / p(target)) of the pairs of words that go together."""
@@ -30,29 +45,30 @@ class Association:
     targets: frozenset[str]
     """The words of the target language that are known."""
 
-    def evidence(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[float], list[float]]:
-        """For each word of both sides its best partner on the other; -1 where the word is not known."""
+    def evidence(self, source: Sequence[str], target: Sequence[str]) -> Evidence:
+        """The best partners of both sides, and who is left alone when every word may have but one."""
         places: dict[str, list[int]] = {}
         for place, word in enumerate(target):
             places.setdefault(word, []).append(place)
-        left = [-1.0] * len(source)
-        right = [0.0 if word in self.targets else -1.0 for word in target]
-        weights = self.weights
+        edges: list[tuple[float, int, int]] = []
         for place, word in enumerate(source):
-            best = 0.0 if word in weights else -1.0
+            row = self.weights.get(word, _NOBODY)
             if word in places:  # names, numbers, words that both languages share
-                best = CEILING
-                for other in places[word]:
-                    right[other] = CEILING
-            for partner, weight in weights.get(word, {}).items():
-                if partner in places:
-                    if weight > best:
-                        best = weight
-                    for other in places[partner]:
-                        if weight > right[other]:
-                            right[other] = weight
-            left[place] = best
-        return left, right
+                edges += [(CEILING, -place, -other) for other in places[word]]
+            if len(row) < len(places):
+                edges += [(row[p], -place, -other) for p in row if p in places and p != word for other in places[p]]
+            elif row:
+                edges += [(row[p], -place, -o) for p, all_ in places.items() if p in row and p != word for o in all_]
+        edges.sort(reverse=True)  # the strongest first; of equals, the first words first
+        left = [0.0 if word in self.weights else -1.0 for word in source]
+        right = [0.0 if word in self.targets else -1.0 for word in target]
+        paired = ([False] * len(source), [False] * len(target))
+        for weight, minus_place, minus_other in edges:
+            place, other = -minus_place, -minus_other
+            left[place], right[other] = max(left[place], weight), max(right[other], weight)
+            if not paired[0][place] and not paired[1][other]:
+                paired[0][place] = paired[1][other] = True
+        return Evidence(left, right, *paired)
 
 
 def learn(pairs: Sequence[tuple[list[str], list[str]]]) -> Association:

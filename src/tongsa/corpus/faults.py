@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tongsa.corpus.judge import CUT_FEATURES, Judge, Side, side
+from tongsa.corpus.judge import CUT_FEATURES, UNRELATED, Judge, Side, side
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.scripts import script
-from tongsa.corpus.shifts import offsets
+from tongsa.corpus.shifts import FURTHEST, offsets
 from tongsa.text import placeholders
 from tongsa.text.languages import matches
 from tongsa.text.lines import tidy
@@ -42,10 +42,9 @@ REMOVED = [name for name in FAULTS if name != "numbers"]
 """What `clean` removes unless told otherwise. Numbers are often written out in one language: look before you remove."""
 
 LONGEST = 3000
-CUT = 6.5
-"""log odds that it takes to believe that a sentence was cut: that of one pair in some hundreds."""
-UNRELATED = -6.0
 STRETCH = 7.0
+DOUBTED, SURER = 0.0, 2.0
+"""log odds of a line that may have the target of another, and how much higher those of the other are."""
 LEAN = 0.8
 """Mean log odds of a text's words to be of the other language."""
 
@@ -83,7 +82,8 @@ def find_faults(block: Sequence[Texts], judge: Judge, expected: Expected) -> lis
     features = [judge.measure(source, target) for source, target in sides]
     straight = judge.aligned.log_odds(np.array([aligned for aligned, _ in features]))
     marks = np.array([cut for _, cut in features])
-    cut = np.maximum(judge.cut[0].log_odds(marks[:, CUT_FEATURES:]), judge.cut[1].log_odds(marks[:, :CUT_FEATURES]))
+    parts = (marks[:, CUT_FEATURES:], marks[:, :CUT_FEATURES])
+    cut = np.maximum(*(judge.cut[n].log_odds(parts[n]) - judge.surely[n] for n in (0, 1)))
     straight = np.where(judged, straight, 0.0)  # no evidence for or against a shift
 
     def odds(line: int, offset: int) -> float:
@@ -95,15 +95,25 @@ def find_faults(block: Sequence[Texts], judge: Judge, expected: Expected) -> lis
     for line, offset in enumerate(offsets(straight, odds)):
         if not judged[line]:
             continue
-        if offset:
+        if offset or _has_the_target_of_another(line, sides, straight):
             found[line].append("shifted")
-        elif cut[line] > CUT:
+        elif cut[line] > 0:
             found[line].append("cut")
         elif straight[line] < UNRELATED:
             found[line].append("unrelated")
         elif abs(judge.stretch(*sides[line])) > STRETCH:
             found[line].append("length")
     return found
+
+
+def _has_the_target_of_another(line: int, sides: Sequence[tuple[Side, Side]], straight: np.ndarray) -> bool:
+    """Whether a single line has the target of one near by, to which that belongs more."""
+    if straight[line] > DOUBTED:
+        return False
+    for near in range(max(0, line - FURTHEST), min(len(sides), line + FURTHEST + 1)):
+        if sides[near][1].text == sides[line][1].text and straight[near] > straight[line] + SURER:
+            return sides[near][0].text != sides[line][0].text
+    return False
 
 
 def _plain_faults(source: Side, target: Side, judge: Judge, expected: Expected) -> list[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 ROUNDS = 14
-RIDGE = 1e-4
 TRIMS = 4
 DOUBTFUL = 2.0
 """log odds beyond which a real example is taken for a faulty one."""
 RARE = 20.0
 """A fault that is looked for is rarer than sound pairs: these weigh so much more where the line is drawn."""
+PURE, SPARE = 1.05, 1.0
+"""By how much the number found may grow: to a multiple of itself, and by a few more."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +30,34 @@ class Logistic:
         return np.asarray(_expanded((features - self.mean) / self.spread) @ self.weights)
 
 
-def fit_real(real: np.ndarray, made: np.ndarray, *, real_is_yes: bool) -> Logistic:
-    """Tell real examples from ones made wrong on purpose.
+def fit_real(
+    real: np.ndarray, made: np.ndarray, *, real_is_yes: bool, ridge: float, never: np.ndarray | None = None
+) -> Logistic:
+    """Tell real examples from ones made wrong on purpose; `never` are further examples that count with the real ones.
 
     A few of the real ones are faulty themselves. A first fit finds the worst of them, the next ones go without them;
     otherwise one fault in a hundred would keep the odds from ever rising above a hundred to one.
     """
     good = real
     for _ in range(TRIMS):
-        found = fit(good, made) if real_is_yes else fit(made, good, RARE)
+        all_ = good if never is None else np.concatenate([good, never])
+        found = fit(all_, made, ridge) if real_is_yes else fit(made, all_, ridge, RARE)
         good = real[found.log_odds(real) * (1 if real_is_yes else -1) > -DOUBTFUL]
     return found
 
 
-def fit(yes: np.ndarray, no: np.ndarray, weight: float = 1.0) -> Logistic:
+def where_it_turns(real: np.ndarray, made: np.ndarray, steps: Sequence[float]) -> float:
+    """The lowest of the scores above which real examples are, nearly all, like those made wrong on purpose.
+
+    Of the faults that the real ones hold, a score finds the same share as of the made ones. So the number found,
+    divided by that share, stays the same from score to score as long as only faults are found; where it grows towards
+    lower scores, sound ones are among them.
+    """
+    held = [(real > step).mean() / max((made > step).mean(), 0.1) for step in steps]
+    return next(step for step, one in zip(steps, held, strict=True) if one <= PURE * held[-1] + SPARE / len(real))
+
+
+def fit(yes: np.ndarray, no: np.ndarray, ridge: float, weight: float = 1.0) -> Logistic:
     """log odds as if there were as many of both kinds; `weight` is how much more the second counts in the fit."""
     features = np.concatenate([yes, no])
     mean, spread = features.mean(0), features.std(0) + 1e-6
@@ -49,7 +65,7 @@ def fit(yes: np.ndarray, no: np.ndarray, weight: float = 1.0) -> Logistic:
     wanted = np.concatenate([np.ones(len(yes)), np.zeros(len(no))])
     share = np.concatenate([np.full(len(yes), 1 / len(yes)), np.full(len(no), weight / len(no))])
     share *= len(rows) / share.sum()
-    ridge = RIDGE * len(rows)
+    ridge *= len(rows)
     weights = np.zeros(rows.shape[1])
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))

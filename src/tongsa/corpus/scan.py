@@ -18,9 +18,10 @@ from itertools import chain, islice
 import numpy as np
 
 from tongsa.corpus.faults import Expected, detect, find_faults, texts
-from tongsa.corpus.judge import Judge, learn_judge
+from tongsa.corpus.judge import Judge
 from tongsa.corpus.scripts import script
 from tongsa.corpus.seen import Seen, hashes
+from tongsa.corpus.teaching import learn_judge
 from tongsa.errors import CorpusError
 from tongsa.progress import Show
 from tongsa.text.lines import tidy

@@ -66,9 +66,7 @@ def test_chunks_cost_the_same_and_hold_chunk_tokens_on_average() -> None:
     drawn = plan(*realistic(20_000), batch=4096, chunk=2048)
     chunks = [rows for update in drawn.epoch(0) for rows in update]
     costs = np.array([(drawn.source_lengths[rows] + 2 * drawn.target_lengths[rows]).sum() for rows in chunks])
-    assert np.percentile(costs, 5) > 0.95 * costs.max(), (
-        "only the rest, or what memory bounds, is smaller"
-    )
+    assert np.percentile(costs, 5) > 0.95 * costs.max(), "only the rest, or what memory bounds, is smaller"
     assert np.mean([drawn.target_lengths[rows].sum() for rows in chunks]) == pytest.approx(2048, rel=0.05)
 
 

@@ -17,7 +17,7 @@ import pytest
 from tongsa.text.grammar import write_pairs
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["README.md", "README.ko.md", "docs/guide.md"]
+PAGES = ["README.md", "README.ko.md", "docs/guide.md", "docs/attention.md", "docs/corpora.md", "docs/documents.md"]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 TOO_LONG_HERE = ("make demo", "make test", "make lint", "make bench", "pip install", "torchrun")
 

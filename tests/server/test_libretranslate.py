@@ -91,6 +91,13 @@ def test_confidence_has_the_words_of_the_translation(service: Running) -> None:
         assert 0 < found["confidence"]["score"] <= 1
 
 
+def test_words_are_trusted_one_by_one_beside_alternatives_too(service: Running) -> None:
+    """The page asks for both at once."""
+    alone = service.translate(OTHER, confidence=True)["confidence"]
+    assert len({word["confidence"] for word in alone["words"]}) > 2
+    assert service.translate(OTHER, confidence=True, alternatives=3)["confidence"] == alone
+
+
 def test_a_third_language_between_is_told(service: Running) -> None:
     found = service.translate(SENTENCE, target="fr")
     assert found["via"] == ["en"]

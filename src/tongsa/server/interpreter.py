@@ -13,7 +13,7 @@ from tongsa.documents.engine import Help
 from tongsa.documents.glossary import Glossary
 from tongsa.server.batching import Queue
 from tongsa.server.cutting import Part, cut, joined, sound
-from tongsa.server.errands import Errand
+from tongsa.server.errands import Errand, ranked
 from tongsa.server.lanes import Scoring, Translating
 from tongsa.server.marked import Kind, Said, say_document, say_texts
 from tongsa.server.translators import Route
@@ -42,7 +42,7 @@ class Wish:
 
     @property
     def plain(self) -> bool:
-        return self.kind == "text" and not self.alternatives and not self.glossary
+        return self.kind == "text" and not self.glossary
 
 
 class Interpreter:
@@ -101,7 +101,8 @@ class Interpreter:
                 if parts is not None:
                     places.append(place)
                     cuts.append(parts)
-            hop = Hop(translator, cuts, wish.trust and translator is route.translators[-1])
+            last = translator is route.translators[-1]
+            hop = Hop(translator, cuts, by_word=wish.trust and last, alternatives=wish.alternatives if last else 0)
             before, found = found, {}
             for place, new in zip(places, await hop.say(self.queue), strict=True):
                 if new is not None:
@@ -117,11 +118,12 @@ class Hop:
     translator: Translator
     cuts: Sequence[list[Part]]
     by_word: bool
+    alternatives: int
 
     async def say(self, queue: Queue) -> list[Said | None]:
         """What each text becomes; None where a sentence came back broken."""
         sentences = [part.sentence for parts in self.cuts for part in parts if part.wanted]
-        answers = await queue.run(Translating(self.translator), sentences)
+        answers = await queue.run(Translating(self.translator, self.alternatives + 1), sentences)
         fine = [sound(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
         logs: Sequence[Sequence[float]] = [()] * len(sentences)
         if self.by_word:
@@ -138,13 +140,24 @@ class Hop:
 
     def _text(self, parts: list[Part], answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> Said:
         card = self.translator.card
-        text = joined(parts, lambda number: answers[number].text, card.source, card.target)
+        text, *others = (self._ranked(parts, answers, rank) for rank in range(self.alternatives + 1))
         score = 1.0
         if answers:
             totals, lengths = [each.log_probability for each in answers], [len(each.tokens) for each in answers]
             score = Calibration.of(card.scores)(average(totals, lengths))
         words = self._words(text, answers, logs) if self.by_word else ()
-        return Said(text, trust=Trust(score, tuple(words)))
+        different = tuple(dict.fromkeys(other for other in others if other != text))
+        return Said(text, different, Trust(score, tuple(words)))
+
+    def _ranked(self, parts: list[Part], answers: Sequence[Translation], rank: int) -> str:
+        """The text of this rank: of each sentence the hypothesis of it, or the best where that one is broken."""
+        wanted = [part.sentence for part in parts if part.wanted]
+
+        def sentence(number: int) -> str:
+            text = ranked(answers[number], rank).text
+            return text if not rank or sound(wanted[number], text) else answers[number].text
+
+        return joined(parts, sentence, self.translator.card.source, self.translator.card.target)
 
     def _words(self, text: str, answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> list[Word]:
         """Sentence by sentence; what stands between them was not translated."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import socket
 from dataclasses import fields
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -154,6 +155,20 @@ def test_characters_are_counted_for_keys() -> None:
         ours.spend_characters(key, 3)
     assert caught.value.status == 456
     assert ours.used(key) == 8
+
+
+def test_the_characters_of_a_month_survive_a_restart(tmp_path: Path) -> None:
+    key = Key(name="a", digest=b"x", characters=10)
+    ours = Allowances(0, tmp_path)
+    ours.spend_characters(key, 8)
+    ours.keep()
+    assert Allowances(0, tmp_path).used(key) == 8
+    usage = tmp_path / "usage.json"
+    usage.write_text(usage.read_text().replace(datetime.now(UTC).strftime("%Y-%m"), "1999-12"))
+    assert Allowances(0, tmp_path).used(key) == 0
+    usage.write_text("[]")
+    with pytest.raises(UsageError, match="usage"):
+        Allowances(0, tmp_path)
 
 
 # Limits, glossaries, files, starting

@@ -28,7 +28,9 @@ def serve(
     limits: Annotated[
         str, typer.Option("--limits", help="characters=20000,queue=512,...; docs/serving.md has them all.")
     ] = "",
-    data: Annotated[Path | None, typer.Option("--data", help="Folder that keeps glossaries and suggestions.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder that keeps glossaries, suggestions and what keys have used.")
+    ] = None,
     cors: Annotated[
         str, typer.Option("--cors", help="Origins whose pages may ask, with commas; * for all (none by default).")
     ] = "",

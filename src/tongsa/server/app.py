@@ -24,7 +24,7 @@ from tongsa.server.service import Service
 
 STATIC = Path(__file__).parent / "static"
 WATCH_SECONDS = 2.0
-"""Between two looks at the translators' directories."""
+"""Between two looks at the translators' directories, and two writings of what was used."""
 
 
 def application(service: Service, *, cors: Sequence[str] = (), watch: bool = True) -> Edge:
@@ -60,10 +60,11 @@ def application(service: Service, *, cors: Sequence[str] = (), watch: bool = Tru
 
 
 async def _watch(service: Service) -> None:
-    """Translators that were trained anew are taken up without being told."""
+    """Translators that were trained anew are taken up without being told; what keys have used is written down."""
     while True:
         await asyncio.sleep(WATCH_SECONDS)
         service.files.sweep()
+        await asyncio.to_thread(service.keep_usage)
         await service.reload()
 
 

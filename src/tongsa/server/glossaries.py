@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tongsa.documents.glossary import Glossary
+from tongsa.errors import UsageError
 from tongsa.files import write_atomically
 from tongsa.server.limits import Limits
 from tongsa.server.refusals import Refusal, invalid
@@ -137,6 +138,9 @@ class Glossaries:
 
 
 def _read(path: Path) -> Kept:
-    values = json.loads(path.read_text(encoding="utf-8"))
-    dictionaries = tuple(Dictionary(**each) for each in values.pop("dictionaries"))
-    return Kept(**values, dictionaries=dictionaries)
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        dictionaries = tuple(Dictionary(**each) for each in values.pop("dictionaries"))
+        return Kept(**values, dictionaries=dictionaries)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "It is a glossary: restore it, or move it away.") from error

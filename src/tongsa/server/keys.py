@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import time
 import tomllib
 from collections import OrderedDict
@@ -18,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tongsa.errors import UsageError
+from tongsa.files import write_atomically
 from tongsa.server.refusals import Refusal, slow_down
 
 SHORTEST = 16
@@ -96,13 +98,17 @@ def _example() -> list[str]:
 
 
 class Allowances:
-    """Requests a minute and characters a month, by client. A full minute's worth may come at once."""
+    """Requests a minute and characters a month, by client. A full minute's worth may come at once.
 
-    def __init__(self, requests: int) -> None:
+    With a data folder the month's characters survive a restart, as of the last `keep`.
+    """
+
+    def __init__(self, requests: int, data: Path | None = None) -> None:
         self.requests = requests
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._used: dict[str, int] = {}
-        self._month = ""
+        self._file = data / "usage.json" if data else None
+        self._month, self._used = _read_usage(self._file) if self._file and self._file.exists() else ("", {})
+        self._kept = dict(self._used)
 
     def spend_request(self, client: Key) -> None:
         most = client.requests or self.requests
@@ -132,3 +138,18 @@ class Allowances:
             self._month = month
             self._used.clear()
         return self._used.get(client.name, 0)
+
+    def keep(self) -> None:
+        """Write down what was used since the last time."""
+        month, used = self._month, dict(self._used)
+        if self._file and used != self._kept:
+            write_atomically(self._file, json.dumps({"month": month, "characters": used}, ensure_ascii=False))
+            self._kept = used
+
+
+def _read_usage(path: Path) -> tuple[str, dict[str, int]]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        return str(values["month"]), {str(name): int(count) for name, count in values["characters"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "Without that file, the month begins anew.") from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from tongsa.errors import WriteError
 from tongsa.server.batching import Queue
 from tongsa.server.detection import detect
 from tongsa.server.files import Files
@@ -35,14 +36,14 @@ class Service:
     workers: int
     keys: Keys | None = None
     data: Path | None = None
-    """A folder for what people give: glossaries and suggestions. Without one glossaries live as long as the service."""
+    """A folder for what outlives the service: glossaries, suggestions, the characters that keys have used."""
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:
         self.queue = Queue(workers=self.workers, most=self.limits.queue, watch=self.metrics.count_batch)
         self.interpreter = Interpreter(self.queue)
         self.files = Files(self.limits.keep_seconds)
-        self.allowances = Allowances(self.limits.requests)
+        self.allowances = Allowances(self.limits.requests, self.data)
         self.glossaries = Glossaries(self.data, self.limits)
         self.metrics.show("tongsa_places", "Requests translated or waiting", lambda: self.queue.places)
         self.metrics.show("tongsa_waiting_pieces", "Sentences that wait", lambda: self.queue.waiting)
@@ -98,7 +99,15 @@ class Service:
             else:
                 tell("translator reloaded", {"translator": directory.name})
 
+    def keep_usage(self) -> None:
+        """A disk that is full stops no translation."""
+        try:
+            self.allowances.keep()
+        except WriteError as error:
+            tell_failure("usage not written", error, {})
+
     def close(self) -> None:
+        self.keep_usage()
         self.interpreter.close()
         self.queue.close()
         self.files.close()

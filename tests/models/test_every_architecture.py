@@ -28,7 +28,16 @@ PAD, END = 11, 0
 COMMON: dict[str, Any] = {"d_model": 16, "dropout": 0.0}
 
 SMALL: dict[str, list[dict[str, Any]]] = {
-    "transformer": [{"encoder_layers": 2, "decoder_layers": 2, "d_ff": 24, "heads": 4}],
+    "transformer": [
+        {"encoder_layers": 2, "decoder_layers": 3, "d_ff": 24, "heads": 4, **keys}
+        for keys in (
+            {},
+            {"norm": "pre"},
+            {"positions": "learned", "max_positions": 40},
+            {"d_k": 3, "d_v": 5},
+            {"tied": False, "activation": "gelu"},
+        )
+    ],
     "rnn": [{}, {"layers": 2, "bidirectional": True}],
     "gru": [{"hidden": 20, "feed_context": True}, {"layers": 2, "reverse": True, "tied": False}],
     "lstm": [{"layers": 2, "reverse": True}, {"hidden": 20, "bidirectional": True, "feed_context": True}],

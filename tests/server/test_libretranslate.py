@@ -26,6 +26,15 @@ def test_a_translation_is_what_the_translator_says(service: Running, translators
     assert service.translate() == {"translatedText": expected}
 
 
+def test_the_command_may_narrow_the_search(start: Start, translators: tuple[Path, Path]) -> None:
+    from tongsa.decoding import Search
+    from tongsa.translator import Translator
+
+    text = f"{SENTENCE[:-1]} {OTHER}"
+    expected = Translator.load(translators[0]).translate([text], Search(beam=1))[0].text
+    assert start("--beam", "1", translators[0]).translate(text) == {"translatedText": expected}
+
+
 def test_parameters_come_as_json_form_parts_and_query(service: Running, english: str) -> None:
     given = {"q": SENTENCE, "source": "ko", "target": "en"}
     ways = [{"json": given}, {"data": given}, {"params": given}, {"files": {k: (None, v) for k, v in given.items()}}]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tongsa.cli.options import Device, EngineName, Precision, Threads, check_threads
+from tongsa.cli.options import Beam, Device, EngineName, Precision, Shortlist, Threads, check_threads
 from tongsa.errors import MissingExtraError
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
@@ -38,8 +39,10 @@ def serve(
         bool, typer.Option("--behind-proxy", help="Take clients' addresses from a proxy on this machine.")
     ] = False,
     log_level: Annotated[str, typer.Option("--log-level", help="info, warning or error.")] = "info",
+    beam: Beam = None,
     engine: EngineName = "auto",
     precision: Precision = "auto",
+    shortlist: Shortlist = False,
     device: Device = "auto",
     threads: Threads = None,
 ) -> None:
@@ -60,7 +63,12 @@ def serve(
     from tongsa.translator import Translator
 
     def load(directory: Path) -> Translator:
-        return Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
+        translator = Translator.load(
+            directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
+        )
+        if beam is not None:
+            translator.search = replace(translator.search, beam=beam)
+        return translator
 
     service = Service(
         translators=Translators(directories, load),

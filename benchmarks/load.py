@@ -69,6 +69,11 @@ class Client(asyncio.Protocol):
         if self._status and not self._status.done():
             self._status.set_result(0)
 
+    @property
+    def closed(self) -> bool:
+        """Services close connections on which nothing has come for some seconds."""
+        return self._transport is None
+
     async def ask(self, message: bytes) -> int:
         """The status of the answer; 0 where the connection was lost."""
         if self._transport is None:
@@ -76,6 +81,10 @@ class Client(asyncio.Protocol):
         self._status = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         return await self._status
+
+
+async def connected(port: int) -> Client:
+    return (await asyncio.get_running_loop().create_connection(Client, "127.0.0.1", port))[1]
 
 
 def closed_loop(port: int, sent: Sequence[bytes], clients: int, *, seconds: float = 0.0) -> Tally:
@@ -89,8 +98,7 @@ async def _closed_loop(port: int, sent: Sequence[bytes], clients: int, seconds: 
     supply: Iterator[bytes] = cycle(sent) if seconds else iter(sent)
 
     async def work() -> None:
-        loop = asyncio.get_running_loop()
-        _, client = await loop.create_connection(Client, "127.0.0.1", port)
+        client = await connected(port)
         for message in supply:
             began = time.perf_counter()
             if seconds and began > end:
@@ -110,16 +118,17 @@ def open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: float, con
 
 async def _open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: float, connections: int) -> Tally:
     tally = Tally()
-    loop = asyncio.get_running_loop()
-    free = [(await loop.create_connection(Client, "127.0.0.1", port))[1] for _ in range(connections)]
+    free = [await connected(port) for _ in range(connections)]
     supply = cycle(sent)
     tasks: set[asyncio.Task[None]] = set()
 
     async def send(client: Client) -> None:
         began = time.perf_counter()
+        if client.closed:
+            client = await connected(port)
         status = await client.ask(next(supply))
         _note(tally, status, time.perf_counter() - began)
-        free.append(client if status else (await loop.create_connection(Client, "127.0.0.1", port))[1])
+        free.append(client)
 
     began = time.perf_counter()
     count = 0

@@ -238,3 +238,22 @@ def test_pages_of_other_origins_may_ask_only_where_they_are_named(
 def _metric(running: Running, name: str) -> float:
     lines = [line for line in running.get("/metrics").text.splitlines() if line.startswith(f"{name} ")]
     return float(lines[0].split()[1])
+
+
+def test_what_came_while_the_service_stood_still_is_answered_although_its_time_is_over(
+    start: Start, translators: tuple[Path, Path]
+) -> None:
+    """A machine that is busy stops everybody now and then; idle connections are closed after five seconds."""
+    running = start(translators[0])
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+    connection.request("GET", "/health")
+    assert connection.getresponse().read() == b'{"status":"ok"}'
+    time.sleep(4.5)
+    running.process.send_signal(signal.SIGSTOP)
+    try:
+        connection.request("GET", "/health")
+        time.sleep(1.5)
+    finally:
+        running.process.send_signal(signal.SIGCONT)
+    assert connection.getresponse().status == 200
+    connection.close()

@@ -2,7 +2,9 @@
 
 uvicorn waits for the headers of a request for as long as they take, and for as many bytes. Here both have a limit, from
 the first byte of a request on, and so has the rest of a body whose request was refused already. When the service goes
-down, uvicorn closes idle connections at once, also where a request is on its way already; here they get a moment.
+down, uvicorn closes idle connections at once, also where a request is on its way already; here they get a moment. And
+whose time is over is looked at once more before the end: timers run before sockets are read, so when the whole process
+has stood still for a while, a request may have come that nobody has seen.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from uvicorn.server import ServerState
 HEADER_BYTES = 64 << 10
 LAST_MOMENT = 0.5
 """Seconds in which a request may still arrive on a connection that is about to be closed."""
+A_TURN = 0.02
+"""Seconds after which the event loop has read what was there."""
 
 
 def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
@@ -87,7 +91,14 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
         def _wait(self, moment: float) -> None:
             self._stop_waiting()
             if moment:
-                self._deadline = self.loop.call_later(moment, self._too_slow)
+                self._deadline = self.loop.call_later(moment, self._look_again)
+
+        def timeout_keep_alive_handler(self) -> None:
+            self._look_again()
+
+        def _look_again(self) -> None:
+            self._stop_waiting()
+            self._deadline = self.loop.call_later(A_TURN, self._too_slow)
 
         def _stop_waiting(self) -> None:
             if self._deadline is not None:

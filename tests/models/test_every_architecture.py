@@ -61,7 +61,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
 
 KINDS = [{"architecture": name, **keys} for name in ARCHITECTURES for keys in SMALL.get(name, [{}])]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: ",".join(map(str, kind.values())))
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=25, deadline=None)
 token = st.integers(2, 10)
 
 
@@ -78,7 +78,7 @@ def spread(logits: Tensor) -> float:
     return float(logits.detach().std())
 
 
-def assert_same(found: Tensor, expected: Tensor, tolerance: float = 2e-5) -> None:
+def assert_same(found: Tensor, expected: Tensor, tolerance: float = 1e-5) -> None:
     """As a part of how far apart logits are: some architectures begin with small ones, some with large ones."""
     torch.testing.assert_close(found, expected, atol=tolerance * spread(expected) + 1e-7, rtol=0)
 
@@ -121,7 +121,7 @@ def test_a_later_target_token_never_changes_an_earlier_logit(
     read, mask = padded([source])
     before, after = (model(read, mask, torch.tensor([[PAD, *ids]])) for ids in (target, changed))
     # logit i is written before target token i is read
-    assert_same(after[:, : place + 1], before[:, : place + 1])
+    assert_same(after[:, : place + 1], before[:, : place + 1], tolerance=1e-6)
 
 
 @kinds
@@ -144,7 +144,7 @@ def test_earlier_target_tokens_and_every_source_token_change_the_logits(kind: di
     pairs=st.lists(
         st.tuples(st.lists(token, min_size=1, max_size=6), st.lists(token, min_size=1, max_size=6)),
         min_size=1,
-        max_size=4,
+        max_size=5,
     ),
     extra=st.integers(0, 2),
     order=st.randoms(use_true_random=False),

@@ -21,8 +21,8 @@ class Tally:
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
     """Of every answer with status 200."""
-    lost: int = 0
-    """Requests without an answer."""
+    lost: list[float] = field(default_factory=list)
+    """Requests without an answer: for how many seconds nothing had come over the connection before each."""
     elapsed: float = 0.0
 
     @property
@@ -51,11 +51,16 @@ class Client(asyncio.Protocol):
         self._data = b""
         self._status: asyncio.Future[int] | None = None
         self._transport: asyncio.Transport | None = None
+        self._heard = 0.0
+        self.idle = 0.0
+        """Seconds without a word from the service when the latest message was sent."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._heard = time.perf_counter()
 
     def data_received(self, data: bytes) -> None:
+        self._heard = time.perf_counter()
         self._data += data
         head, found, body = self._data.partition(b"\r\n\r\n")
         if not found or len(body) < int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0]):
@@ -78,6 +83,7 @@ class Client(asyncio.Protocol):
         """The status of the answer; 0 where the connection was lost."""
         if self._transport is None:
             return 0
+        self.idle = time.perf_counter() - self._heard
         self._status = asyncio.get_running_loop().create_future()
         self._transport.write(message)
         return await self._status
@@ -103,7 +109,7 @@ async def _closed_loop(port: int, sent: Sequence[bytes], clients: int, seconds: 
             began = time.perf_counter()
             if seconds and began > end:
                 return
-            _note(tally, await client.ask(message), time.perf_counter() - began)
+            _note(tally, client, await client.ask(message), time.perf_counter() - began)
 
     began = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(clients)))
@@ -127,7 +133,7 @@ async def _open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: flo
         if client.closed:
             client = await connected(port)
         status = await client.ask(next(supply))
-        _note(tally, status, time.perf_counter() - began)
+        _note(tally, client, status, time.perf_counter() - began)
         free.append(client)
 
     began = time.perf_counter()
@@ -145,9 +151,9 @@ async def _open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: flo
     return tally
 
 
-def _note(tally: Tally, status: int, seconds: float) -> None:
+def _note(tally: Tally, client: Client, status: int, seconds: float) -> None:
     if not status:
-        tally.lost += 1
+        tally.lost.append(client.idle)
         return
     tally.statuses[status] += 1
     if status == 200:

@@ -46,16 +46,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--overload-minutes", type=float, default=0.0)
+    parser.add_argument("--limits", default="", help="of the service, as `tongsa serve` takes them")
     return parser.parse_args()
 
 
 @contextmanager
-def service(directory: Path) -> Iterator[tuple[int, int]]:
+def service(directory: Path, limits: str) -> Iterator[tuple[int, int]]:
     """Its port and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tongsa", "serve", str(directory), "--port", str(port)]
+    command = [sys.executable, "-m", "tongsa", "serve", str(directory), "--port", str(port), "--limits", limits]
     began = time.perf_counter()
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
     try:
@@ -84,9 +85,12 @@ def bulk_rate(translator: Translator, texts: list[str]) -> float:
 
 def told(name: str, tally: Tally) -> str:
     statuses = ", ".join(f"{count:,} x {status}" for status, count in sorted(tally.statuses.items()))
+    lost = f"{len(tally.lost)} lost"
+    if tally.lost:
+        lost += f" on connections idle for {min(tally.lost):.3f} to {max(tally.lost):.3f} s"
     return (
         f"{name}: {tally.rate:.0f} translations/s, median {1000 * tally.percentile(0.5):.1f} ms, "
-        f"p95 {1000 * tally.percentile(0.95):.1f} ms ({statuses}, {tally.lost} lost)"
+        f"p95 {1000 * tally.percentile(0.95):.1f} ms ({statuses}, {lost})"
     )
 
 
@@ -106,7 +110,7 @@ def main() -> None:
     translator = Translator.load(options.directory)
     sent = messages(texts, translator.card.source, translator.card.target)
     translator.translate(texts[:64])
-    with service(options.directory) as (port, process):
+    with service(options.directory, options.limits) as (port, process):
         closed_loop(port, sent[:200], 8)
         bulk, together, alone, paced = [], [], [], []
         for _ in range(options.rounds):

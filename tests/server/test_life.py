@@ -6,6 +6,7 @@ import http.client
 import json
 import shutil
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -243,12 +244,12 @@ def _metric(running: Running, name: str) -> float:
 def test_what_came_while_the_service_stood_still_is_answered_although_its_time_is_over(
     start: Start, translators: tuple[Path, Path]
 ) -> None:
-    """A machine that is busy stops everybody now and then; idle connections are closed after five seconds."""
-    running = start(translators[0])
+    """A machine that is busy stops everybody now and then."""
+    running = start(translators[0], "--limits", "idle_seconds=2")
     connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
     connection.request("GET", "/health")
     assert connection.getresponse().read() == b'{"status":"ok"}'
-    time.sleep(4.5)
+    time.sleep(1.5)
     running.process.send_signal(signal.SIGSTOP)
     try:
         connection.request("GET", "/health")
@@ -257,3 +258,31 @@ def test_what_came_while_the_service_stood_still_is_answered_although_its_time_i
         running.process.send_signal(signal.SIGCONT)
     assert connection.getresponse().status == 200
     connection.close()
+
+
+def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one(
+    start: Start, translators: tuple[Path, Path]
+) -> None:
+    running = start(translators[0], "--limits", "connections=2")
+    first, second, third = (http.client.HTTPConnection("127.0.0.1", running.port, timeout=60) for _ in range(3))
+    for connection in (first, second, third):
+        connection.request("GET", "/health")
+        assert connection.getresponse().read() == b'{"status":"ok"}'
+    assert first.sock.recv(1) == b""
+    second.request("GET", "/health")
+    assert second.getresponse().status == 200
+    for connection in (first, second, third):
+        connection.close()
+
+
+def test_connections_that_are_busy_are_not_closed_for_a_new_one(start: Start, translators: tuple[Path, Path]) -> None:
+    running = start(translators[0], "--limits", "connections=2")
+    begun = [socket.create_connection(("127.0.0.1", running.port), timeout=60) for _ in range(2)]
+    for connection in begun:
+        connection.sendall(b"GET /health HTTP/1.1\r\n")
+    time.sleep(0.5)
+    assert running.get("/health").status_code == 503
+    for connection in begun:
+        connection.sendall(b"host: x\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+        connection.close()

@@ -4,7 +4,8 @@ uvicorn waits for the headers of a request for as long as they take, and for as 
 the first byte of a request on, and so has the rest of a body whose request was refused already. When the service goes
 down, uvicorn closes idle connections at once, also where a request is on its way already; here they get a moment. And
 whose time is over is looked at once more before the end: timers run before sockets are read, so when the whole process
-has stood still for a while, a request may have come that nobody has seen.
+has stood still for a while, a request may have come that nobody has seen. Where all places are taken, the connection
+that has been idle longest makes room for a new one.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            if connections and len(self.connections) > connections:
+            if connections and len(self.connections) > connections and not self._made_room():
                 self._refuse(b"503 Service Unavailable")
             else:
                 self._wait(seconds)
@@ -87,6 +88,12 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
                 self.cycle.keep_alive = False
             else:
                 self._wait(LAST_MOMENT)
+
+        def _made_room(self) -> bool:
+            idle = [each for each in self.connections if each.timeout_keep_alive_task and not each.transport.is_closing()]
+            if idle:
+                min(idle, key=lambda each: each.timeout_keep_alive_task.when()).transport.close()
+            return bool(idle)
 
         def _wait(self, moment: float) -> None:
             self._stop_waiting()

@@ -21,6 +21,7 @@ from tongsa.server.protocol import protocol
 from tongsa.server.service import Service
 
 BACKLOG = 2_048
+A_YEAR = 365 * 24 * 3_600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,7 @@ def run(service: Service, place: Place) -> None:
         server_header=False,
         proxy_headers=place.behind_proxy,
         backlog=BACKLOG,
+        timeout_keep_alive=service.limits.idle_seconds or A_YEAR,
         timeout_graceful_shutdown=service.limits.document_seconds or None,
     )
     directions = [f"{source}-{target}" for source, target in service.translators.directions]

@@ -117,15 +117,25 @@ async def _closed_loop(port: int, sent: Sequence[bytes], clients: int, seconds: 
     return tally
 
 
-def open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: float, connections: int = 1024) -> Tally:
-    """So many requests a second, whatever becomes of them; who finds no free connection is not sent and not counted."""
-    return uvloop.run(_open_loop(port, sent, rate, seconds, connections))
+def open_loop(
+    port: int, sent: Sequence[bytes], rate: float, seconds: float, *, connections: int = 1024, slices: int = 1
+) -> Iterator[Tally]:
+    """So many requests a second, whatever becomes of them; who finds no free connection is not sent and not counted.
+
+    A tally for each slice of the time; the connections stay.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        free = runner.run(_connected(port, connections))
+        for _ in range(slices):
+            yield runner.run(_open_loop(port, free, cycle(sent), rate, seconds / slices))
 
 
-async def _open_loop(port: int, sent: Sequence[bytes], rate: float, seconds: float, connections: int) -> Tally:
+async def _connected(port: int, connections: int) -> list[Client]:
+    return [await connected(port) for _ in range(connections)]
+
+
+async def _open_loop(port: int, free: list[Client], supply: Iterator[bytes], rate: float, seconds: float) -> Tally:
     tally = Tally()
-    free = [await connected(port) for _ in range(connections)]
-    supply = cycle(sent)
     tasks: set[asyncio.Task[None]] = set()
 
     async def send(client: Client) -> None:

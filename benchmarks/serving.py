@@ -97,8 +97,7 @@ def told(name: str, tally: Tally) -> str:
 def overload(port: int, process: int, sent: list[bytes], rate: float, minutes: float) -> None:
     """Clients that do not care, and one that comes back afterwards."""
     print(f"overload: {rate:.0f} requests/s for {minutes:g} minutes")
-    for _ in range(SLICES):
-        tally = open_loop(port, sent, rate, 60 * minutes / SLICES)
+    for tally in open_loop(port, sent, rate, 60 * minutes, slices=SLICES):
         print(told(f"  {proportional_set_size(process) / MEGABYTE:.0f} MB", tally), flush=True)
     time.sleep(3)
     print(told("three seconds later, one client", closed_loop(port, sent[:100], 1)))
@@ -117,7 +116,7 @@ def main() -> None:
             bulk.append(bulk_rate(translator, texts))
             alone.append(closed_loop(port, sent[:100], 1))
             together.append(closed_loop(port, sent, CLIENTS))
-            paced.append(open_loop(port, sent, SHARE * bulk[-1], PACED_SECONDS, CLIENTS))
+            paced += open_loop(port, sent, SHARE * bulk[-1], PACED_SECONDS, connections=CLIENTS)
         print(f"bulk: {statistics.median(bulk):.0f} translations/s ({', '.join(f'{each:.0f}' for each in bulk)})")
         for one, many, some in zip(alone, together, paced, strict=True):
             print(told("1 client", one))

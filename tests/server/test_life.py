@@ -208,6 +208,23 @@ def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(
     assert refused[0].json()["error"].startswith("Slowdown")
 
 
+def test_who_is_told_to_come_back_has_used_nothing(
+    start: Start, translators: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keys = tmp_path / "keys.toml"
+    keys.write_text('[a]\nkey = "the-key-of-a-client"\n')
+    running = start(translators[0], "--api-keys", keys, "--limits", "queue=1", "--threads", "1")
+    asked = {"source": "ko", "target": "en", "api_key": "the-key-of-a-client"}
+    first = threading.Thread(target=lambda: running.post("/translate", {**asked, "q": LONG}))
+    first.start()
+    until(lambda: _metric(running, "tongsa_places") == 1)
+    assert running.post("/translate", {**asked, "q": SENTENCE}).status_code == 429
+    used = running.get("/v2/usage", headers={"authorization": "DeepL-Auth-Key the-key-of-a-client"}).json()
+    first.join()
+    assert used["character_count"] == len(LONG)
+    assert [line["path"] for line in running.events("request") if line["status"] == 429] == ["/translate"]
+
+
 def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple[Path, Path], tmp_path: Path) -> None:
     keys = tmp_path / "keys.toml"
     keys.write_text(

@@ -56,7 +56,7 @@ def application(service: Service, *, cors: Sequence[str] = (), watch: bool = Tru
     _refusals(app)
     if cors:
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"])
-    return Edge(app, service.limits, service.metrics)
+    return Edge(app, service.limits, service.metrics, service.queue)
 
 
 async def _watch(service: Service) -> None:

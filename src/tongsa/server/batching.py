@@ -112,14 +112,17 @@ class Queue:
     @contextmanager
     def place(self) -> Iterator[None]:
         """A place for a request, from its acceptance to its answer; refused where all are taken."""
-        if self.most and self.places >= self.most:
-            raise slow_down("too many requests are waiting", self._pace.seconds_for(self.places))
+        self.refuse_if_full()
         self.places += 1
         try:
             yield
             self._pace.tick()
         finally:
             self.places -= 1
+
+    def refuse_if_full(self) -> None:
+        if self.most and self.places >= self.most:
+            raise slow_down("too many requests are waiting", self._pace.seconds_for(self.places))
 
     async def run(self, lane: Lane[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
         """One result for each piece. Who stops waiting takes the pieces along that have not begun."""

@@ -76,9 +76,9 @@ def routes(service: Service) -> APIRouter:
         client = service.client(request)
         asked = await read(request, Translate, LISTS)
         ways = await _ways(service, asked)
-        service.admit(request, client, asked.text, ways)
         wish = _wish(service, client, asked, ways)
         with service.queue.place():
+            service.admit(request, client, asked.text, ways)
             said = await spoken(service, asked.text, ways, wish)
         return Json(
             {

@@ -1,6 +1,7 @@
 """The edge: what every request meets before a route does, and every answer on its way out.
 
-Sizes and times are held while the body comes in, the routes see it whole. A client that hangs up cancels its request.
+Sizes and times are held while the body comes in, the routes see it whole. Where the queue is full, a request for work
+goes no further: to refuse should cost little. A client that hangs up cancels its request.
 Every answer has the headers that keep browsers careful; every request leaves a line in the log and a count.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tongsa.server.answers import refused
+from tongsa.server.batching import Queue
 from tongsa.server.limits import Limits
 from tongsa.server.logs import tell, tell_failure
 from tongsa.server.metrics import Metrics
@@ -32,13 +34,15 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 UPLOADS = ("/translate_file",)
+WORK = frozenset(["/translate", "/translate_file", "/v2/translate", "/api/attention", "/api/score"])
 GONE = 499
 """The status of a request whose client did not wait for the answer; only the log sees it."""
 
 
 class Edge:
-    def __init__(self, app: ASGIApp, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits, metrics: Metrics, queue: Queue) -> None:
         self.app = app
+        self.queue = queue
         self.limits = limits
         self.metrics = metrics
         self.held = 0
@@ -53,6 +57,8 @@ class Edge:
         body = bytearray()
         try:
             await self._read(scope, receive, body)
+            if scope["path"] in WORK:
+                self.queue.refuse_if_full()
             await self._answer(scope, receive, answer, bytes(body))
         except Refusal as refusal:
             await refused(scope["path"], refusal)(scope, receive, answer)
@@ -158,5 +164,6 @@ async def _hung_up(receive: Receive) -> None:
 
 def _path(scope: Scope) -> str:
     """The route's pattern: a path that nobody serves, or the name of a file, is a client's own text."""
-    route = scope.get("route")
-    return str(getattr(route, "path", "")) or "other"
+    if scope["path"] in WORK:
+        return str(scope["path"])
+    return str(getattr(scope.get("route"), "path", "")) or "other"

@@ -51,13 +51,13 @@ def routes(service: Service) -> APIRouter:
         if not service.limits.allows("alternatives", asked.alternatives):
             raise invalid(f"alternatives must be at most {service.limits.alternatives}")
         ways, detected = await _ways(service, asked.source, asked.target, texts)
-        service.admit(request, client, texts, ways)
         wish = Wish(
             kind=asked.format,
             alternatives=asked.alternatives,
             trust=asked.confidence and asked.format == "text",
         )
         with service.queue.place():
+            service.admit(request, client, texts, ways)
             said = await spoken(service, texts, ways, wish)
         return Json(_answer(asked, said, ways, detected))
 
@@ -87,8 +87,8 @@ def routes(service: Service) -> APIRouter:
         if asked.source.lower() == "auto":
             raise invalid("the source language of a file must be named")
         way = service.route(asked.source, asked.target)
-        service.allowances.spend_characters(client, len(asked.file.data))
         with service.queue.place():
+            service.allowances.spend_characters(client, len(asked.file.data))
             data, kind = await service.interpreter.document(asked.file.data, suffix, way)
         name = service.files.keep(data, kind)
         return Json({"translatedFileUrl": f"{_origin(request)}/download_file/{name}"})

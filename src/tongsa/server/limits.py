@@ -30,9 +30,9 @@ class Limits:
     """Requests that are translated or wait for it; the next one is told to come back."""
     connections: int = 2_000
     """Open at the same time."""
-    idle_seconds: int = 75
-    """That a connection is kept for the next request: longer than clients and proxies keep theirs, so that it is they
-    who close it. A request that is sent while the service closes its connection would have no answer."""
+    idle_seconds: int = 620
+    """That a connection is kept for the next request: longer than clients and proxies keep theirs (600 at most, as far
+    as is known), so that it is they who close it. A request that comes while the service does so has no answer."""
     requests: int = 0
     """A minute, from one address or key (0: any number)."""
     header_seconds: int = 10

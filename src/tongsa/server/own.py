@@ -33,8 +33,8 @@ def routes(service: Service) -> APIRouter:
         client = service.client(request, asked.api_key)
         translator = service.direct(asked.source, asked.target)
         _check(asked.q, asked.translation)
-        service.admit(request, client, [asked.q], [service.route(asked.source, asked.target)])
         with service.queue.place():
+            service.admit(request, client, [asked.q], [service.route(asked.source, asked.target)])
             return Json(await service.interpreter.aside(lambda: _seen(translator, asked.q, asked.translation)))
 
     @router.post("/api/score", **described(Scored, Score))
@@ -44,8 +44,8 @@ def routes(service: Service) -> APIRouter:
         client = service.client(request, asked.api_key)
         translator = service.direct(asked.source, asked.target)
         _check(asked.q, asked.translation)
-        service.admit(request, client, [asked.q], [Route("", "", (), ())])
         with service.queue.place():
+            service.admit(request, client, [asked.q], [Route("", "", (), ())])
             logs = await service.interpreter.score(translator, asked.q, asked.translation)
         return Json(_scored(translator, asked.translation, logs))
 

@@ -27,6 +27,8 @@ A_TURN = 0.02
 def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
     """The class that uvicorn makes one of for each connection."""
 
+    idle: dict[HttpToolsProtocol, None] = {}  # the one without a word for longest is first
+
     class Connection(HttpToolsProtocol):
         def __init__(
             self,
@@ -50,9 +52,11 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_waiting()
+            idle.pop(self, None)
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
+            idle.pop(self, None)
             if not self._in_body:
                 self._header_bytes += len(data)
             super().data_received(data)
@@ -81,6 +85,8 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
             super().on_response_complete()
             if self._in_body and not self.transport.is_closing():
                 self._wait(seconds)
+            elif self.timeout_keep_alive_task is not None:
+                idle[self] = None
 
         def shutdown(self) -> None:
             self._last = True
@@ -90,10 +96,12 @@ def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
                 self._wait(LAST_MOMENT)
 
         def _made_room(self) -> bool:
-            idle = [each for each in self.connections if each.timeout_keep_alive_task and not each.transport.is_closing()]
-            if idle:
-                min(idle, key=lambda each: each.timeout_keep_alive_task.when()).transport.close()
-            return bool(idle)
+            if not idle:
+                return False
+            longest = next(iter(idle))
+            del idle[longest]
+            longest.transport.close()
+            return True
 
         def _wait(self, moment: float) -> None:
             self._stop_waiting()

@@ -18,10 +18,9 @@ from tongsa.directory import Card
 from tongsa.engines.native import NativeEngine
 from tongsa.errors import UsageError
 from tongsa.models import build
-from tongsa.models.contract import Attention
 from tongsa.repetition import cut_repetition
 from tongsa.text.subwords import END, Subwords, learn
-from tongsa.translator import Translator, align
+from tongsa.translator import Translator
 
 TEXT = ["the cat sat on the mat", "a dog ran over the hill and far away", "one two three four five six seven"] * 9
 
@@ -201,21 +200,6 @@ def test_asking_for_an_alignment_changes_nothing_else(native: Translator) -> Non
     assert plain[0].alignment == ()
     assert aligned[0].tokens == plain[0].tokens
     assert aligned[0].text == plain[0].text
-
-
-def test_alignment_follows_the_attention_and_passes_over_the_end() -> None:
-    weights = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.0, 0.1, 0.9]])[None, None]  # 2 source tokens, the end
-    assert align(Attention(encoder=[], decoder=[], cross=[weights]), 2) == ((1, 0), (0, 1))
-
-
-def test_alignment_is_the_mean_over_layers_and_heads() -> None:
-    one, other = torch.tensor([[0.6, 0.4, 0.0]]), torch.tensor([[0.1, 0.9, 0.0]])
-    weights = torch.stack([one, other])[None]  # two heads
-    assert align(Attention(encoder=[], decoder=[], cross=[weights]), 1) == ((1, 0),)
-
-
-def test_a_model_without_attention_has_no_alignment() -> None:
-    assert align(Attention(encoder=[], decoder=[], cross=[]), 2) == ()
 
 
 def test_an_inspection_has_a_token_for_every_row_and_column(native: Translator) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tongsa.documents import Help
     from tongsa.documents import Translated as TranslatedDocument
     from tongsa.engines.native import NativeEngine
-    from tongsa.models.contract import Attention
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class Translator:
         shortlist  with CTranslate2: score only those pieces that the source's can become, as the training text shows
 
         With CTranslate2 torch, which takes longer to import than a page to translate, is imported only where it is
-        needed after all: to compile an engine, for attention weights, for sentences beyond the compiled positions.
+        needed after all: to compile an engine, to look at attention, for sentences beyond the compiled positions.
         """
         path = Path(directory)
         card = read_card(path)
@@ -154,18 +153,18 @@ class Translator:
         """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
-        search = search or self.search
+        search = replace(search or self.search, alignment=alignment)
         tidied = [tidy(text) for text in texts]
         encoded = self.subwords.source.encode_many(tidied, threads=1)
         longest = self.card.recipe.corpus.max_tokens
         beyond = [i for i, ids in enumerate(encoded) if len(ids) > longest]
         cuts = {i: long_texts.cut(tidied[i], self.card.source, self.card.target) for i in beyond} if beyond else {}
         if not any(len(parts) > 1 for parts in cuts.values()):
-            return self._translate(texts, encoded, search, alignment=alignment, tokens=tokens)
+            return self._translate(texts, encoded, search, tokens=tokens)
         parts = [[part for part, _ in cuts[i]] if i in cuts else [text] for i, text in enumerate(texts)]
         flat = [tidy(part) for group in parts for part in group]
         ids = self.subwords.source.encode_many(flat, threads=1)
-        found = iter(self._translate(flat, ids, search, alignment=alignment, tokens=tokens))
+        found = iter(self._translate(flat, ids, search, tokens=tokens))
         made = [[next(found) for _ in group] for group in parts]
         return [
             joined(group, [between for _, between in cuts[i]]) if len(group) > 1 else group[0]
@@ -173,13 +172,13 @@ class Translator:
         ]
 
     def _translate(
-        self, texts: Sequence[str], encoded: list[list[int]], search: Search, *, alignment: bool, tokens: bool
+        self, texts: Sequence[str], encoded: list[list[int]], search: Search, *, tokens: bool
     ) -> list[Translation]:
         known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
         sources = [encoded[i] for i in known]
         found = self.engine.translate(sources, search)
-        make = self._with_tokens if tokens or alignment else self._plain
-        made = dict(zip(known, make(sources, found, alignment), strict=True))
+        make = self._with_tokens if tokens or search.alignment else self._plain
+        made = dict(zip(known, make(sources, found), strict=True))
         return [made[i] if i in made else _as_it_is(text) for i, text in enumerate(texts)]
 
     def translate_document(
@@ -241,9 +240,7 @@ class Translator:
             positions=table,
         )
 
-    def _plain(
-        self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], alignment: bool
-    ) -> list[Translation]:
+    def _plain(self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]]) -> list[Translation]:
         """Translations without tokens; texts are made in one call, which is what their number makes worth while."""
         written = [
             cut_repetition(one.ids, source) for source, group in zip(sources, found, strict=True) for one in group
@@ -264,16 +261,14 @@ class Translator:
             made.append(replace(best, alternatives=tuple(others)) if others else best)
         return made
 
-    def _with_tokens(
-        self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], alignment: bool
-    ) -> list[Translation]:
+    def _with_tokens(self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]]) -> list[Translation]:
         made = []
         for source, group in zip(sources, found, strict=True):
-            best, *others = [self._one(source, hypothesis, alignment) for hypothesis in group]
+            best, *others = [self._one(source, hypothesis) for hypothesis in group]
             made.append(replace(best, alternatives=tuple(others)))
         return made
 
-    def _one(self, source: list[int], hypothesis: Hypothesis, alignment: bool) -> Translation:
+    def _one(self, source: list[int], hypothesis: Hypothesis) -> Translation:
         ids, repeated = cut_repetition(hypothesis.ids, source)
         return Translation(
             text=self.subwords.target.decode(ids),
@@ -281,7 +276,7 @@ class Translator:
             log_probability=hypothesis.log_probability,
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
-            alignment=align(self.native.attention(source, ids), len(ids)) if alignment else (),
+            alignment=tuple((s, t) for t, s in enumerate(hypothesis.alignment[: len(ids)])),
             notes=_notes(repeated, hypothesis),
             _inspect=lambda: self._inspection(source, ids),
         )
@@ -318,20 +313,6 @@ def joined(parts: Sequence[Translation], gaps: list[str]) -> Translation:
 def _as_it_is(text: str) -> Translation:
     """Nothing to translate: what is blank stays blank, what cannot be read is copied rather than invented."""
     return Translation(text=text, notes=("copied",)) if text.strip() else Translation(text="", notes=("blank",))
-
-
-def align(attention: Attention, target: int) -> tuple[tuple[int, int], ...]:
-    """Each target token with the source token that most attention falls on, over the heads of the decoder's layers.
-
-    The end of the source takes attention that belongs nowhere, so it does not count. Row i of the weights is the step
-    that writes token i.
-    """
-    if not attention.cross:
-        return ()
-    import torch
-
-    weights = torch.stack(attention.cross)[:, 0].mean(dim=(0, 1))  # (target + 1, source + 1)
-    return tuple((int(s), t) for t, s in enumerate(weights[:target, :-1].argmax(dim=-1)))
 
 
 def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:

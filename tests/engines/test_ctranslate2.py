@@ -8,6 +8,7 @@ import shutil
 import stat
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -166,11 +167,23 @@ def test_nothing_to_translate_gives_nothing(learnt: Path) -> None:
     assert fast.engine.score([], []) == []
 
 
+@pytest.mark.parametrize("search", [Search(beam=1), Search(nbest=3), Search(max_extra=1, max_ratio=0.3)])
+def test_alignments_equal_the_native_ones(learnt: Path, search: Search) -> None:
+    native, fast = both(learnt)
+    sources = ids(native, [source for source, _ in sentences(40)])
+    asked = replace(search, alignment=True)
+    expected, found = (chain(*each.engine.translate(sources, asked)) for each in (native, fast))
+    same = [(one, other) for one, other in zip(found, expected, strict=True) if one.ids == other.ids]
+    assert len(same) > 0.9 * search.nbest * len(sources)  # a beam that is cut off may hold another hypothesis
+    for one, other in same:
+        assert one.alignment == other.alignment
+        assert len(one.alignment) == len(one.ids) > 0
+    assert all(not one.alignment for group in fast.engine.translate(sources, search) for one in group)
+
+
 def test_attention_comes_from_the_native_engine(learnt: Path) -> None:
     native, fast = both(learnt)
     text = sentences(1)[0][0]
-    expected, found = native.translate([text], alignment=True)[0], fast.translate([text], alignment=True)[0]
-    assert found.alignment == expected.alignment
     assert torch.equal(fast.inspect(text).attention.cross[0], native.inspect(text).attention.cross[0])
 
 

@@ -7,11 +7,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tongsa.config import TransformerSection
+from tongsa.config import RecurrentSection, TransformerSection
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.engines.shares import similar_lengths
 from tongsa.errors import UsageError
+from tongsa.models import build
 from tongsa.models.transformer import Transformer
 
 PAD = 11
@@ -73,6 +74,26 @@ def test_attention_is_that_of_one_pair() -> None:
     seen = engine().attention([2, 3, 4], [5, 6])
     assert [tuple(w.shape) for w in seen.cross] == 2 * [(1, 2, 3, 4)]
     assert [tuple(w.shape) for w in seen.encoder] == [(1, 2, 4, 4)]
+
+
+def test_alignment_follows_the_attention_and_passes_over_the_end() -> None:
+    native = engine(decoder_layers=3)
+    given = [[2, 3, 4], [5], [6, 7, 8, 9, 10], []]
+    found = native.translate(given, Search(beam=2, nbest=2, max_extra=6, alignment=True))
+    for source, hypotheses in zip(given, found, strict=True):
+        for one in hypotheses:
+            weights = native.attention(source, one.ids).cross[-1][0].mean(dim=0)  # (target + 1, source + 1)
+            expected = weights[:-1, :-1].argmax(dim=-1).tolist() if source else []
+            assert list(one.alignment) == expected
+    assert len({place for hypotheses in found for one in hypotheses for place in one.alignment}) > 1
+
+
+def test_a_model_without_attention_has_no_alignment() -> None:
+    torch.manual_seed(0)
+    model = build(RecurrentSection(d_model=8, layers=1), PAD + 1, None)
+    plain = NativeEngine(model, source_pad=PAD, target_pad=PAD, end=0)
+    (found,) = plain.translate([[2, 3]], Search(max_extra=3, alignment=True))[0]
+    assert found.alignment == ()
 
 
 def test_learned_positions_bound_what_is_read_and_written() -> None:

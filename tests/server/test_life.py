@@ -151,6 +151,7 @@ def test_after_kill_9_the_first_answer_comes_within_three_seconds(start: Start, 
 def test_translating_needs_no_torch(start: Start, translators: tuple[Path, Path]) -> None:
     running = start(translators[0])
     running.translate()
+    running.translate("<p>학생은 <b>책을</b> 읽어요.</p>", format="html")
     maps = Path(f"/proc/{running.process.pid}/maps")
     if not maps.exists():
         pytest.skip("needs /proc")

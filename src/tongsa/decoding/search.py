@@ -46,6 +46,8 @@ class Search:
     scores: bool = True
     """Whether anybody looks at the scores. Greedy search is faster without: CTranslate2 then makes no softmax, and the
     scores are not a number."""
+    alignment: bool = False
+    """Whether each token is to be told the source token that it was written for."""
 
     def __post_init__(self) -> None:
         if self.beam < 1 or self.nbest < 1:
@@ -80,6 +82,8 @@ class Hypothesis(NamedTuple):
     """False where the limit of length cut it off."""
     note: str = ""
     """What else is to be told of it: a source that was cut, another engine."""
+    alignment: tuple[int, ...] = ()
+    """For each token the place of a source token, where that was asked for and the model attends."""
 
 
 def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:

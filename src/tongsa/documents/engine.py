@@ -164,7 +164,7 @@ def _translated(texts: Iterable[str], way: Way, translator: TranslatorLike, show
     with show.bar("translating", len(once), "texts") as bar:
         for first in range(0, len(once), BLOCK):
             block = once[first : first + BLOCK]
-            # An empty alignment is not asked for: it costs a second pass of the model.
+            # Who needs no alignment does not ask for one: it takes time.
             answers = translator.translate(block, alignment=True) if way.alignment else translator.translate(block)
             found.update(zip(block, answers, strict=True))
             bar.advance(len(block))

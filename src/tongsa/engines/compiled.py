@@ -27,7 +27,7 @@ from tongsa.text.subwords import Subwords
 
 FOLDER = "ctranslate2"
 ABOUT = "tongsa.json"
-LAYOUT = 1
+LAYOUT = 2
 """Goes up when the same weights are to be compiled differently."""
 
 

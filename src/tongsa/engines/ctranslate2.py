@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ctranslate2
 
 from tongsa.config import TransformerSection
+from tongsa.decoding.alignment import most_attended
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty
 from tongsa.directory import Card
 from tongsa.engines.compiled import compiled, transformer
@@ -44,6 +45,8 @@ class Result(NamedTuple):
     hypotheses: list[list[str]]
     """Pieces, the end included where it was reached."""
     scores: list[float]
+    alignments: list[tuple[int, ...]]
+    """Of each hypothesis, the end included; empty where nobody has asked."""
 
 
 class Threads(NamedTuple):
@@ -217,11 +220,18 @@ class CTranslate2Engine:
             steps = max(1, max(limits[i] for i in places) - 1)
             batch = [[self._source[id] for id in sources[i]] for i in places]
             results = translator.translate_batch(batch, max_decoding_length=steps, **options)
-            waiting.update(zip(places, results, strict=True))
-        for i, result in waiting.items():
-            ready = result.result()
-            hypotheses = ready.hypotheses
-            yield i, Result(hypotheses, ready.scores or [math.nan] * len(hypotheses))
+            first = self._first_steps(batch) if search.alignment else [None] * len(batch)
+            waiting.update(zip(places, zip(results, first, strict=True), strict=True))
+        for i, (result, first_step) in waiting.items():
+            yield i, _result(result.result(), first_step and first_step.result())
+
+    def _first_steps(self, batch: list[list[str]]) -> list[Any]:
+        """What is attended to before anything is written, which is the same for all hypotheses of a sentence.
+
+        CTranslate2's beam search tells every sentence of a batch what the first one attends to in this step.
+        """
+        options = {"asynchronous": True, "return_attention": True, "max_input_length": 0}
+        return list(self._translator.translate_batch(batch, beam_size=1, max_decoding_length=1, **options))
 
     def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
         """Longest first; few sentences are shared out too, so that no core stays idle."""
@@ -236,6 +246,7 @@ class CTranslate2Engine:
             "asynchronous": True,
             "return_scores": _needs_scores(search),
             "return_end_token": True,
+            "return_attention": search.alignment,
             "min_decoding_length": 0,
             "length_penalty": NO_PENALTY,
             "max_input_length": 0,
@@ -261,7 +272,12 @@ class CTranslate2Engine:
         ]
         best = [max(rated)] if search.nbest == 1 else sorted(rated, reverse=True)
         found = [
-            Hypothesis([ids[piece] for piece in result.hypotheses[-place][:-1]], result.scores[-place], score)
+            Hypothesis(
+                [ids[piece] for piece in result.hypotheses[-place][:-1]],
+                result.scores[-place],
+                score,
+                alignment=result.alignments[-place][:-1],
+            )
             for score, place in best[: search.nbest]
         ]
         return found if len(found) == search.nbest else _best(found, search.nbest)
@@ -270,12 +286,13 @@ class CTranslate2Engine:
         """With scores of ours; those that the limit cut off have none yet."""
         alpha = _alpha(search)
         found = []
-        for pieces, total in zip(result.hypotheses, result.scores, strict=True):
+        for pieces, total, aligned in zip(*result, strict=True):
             ids = [self._ids[piece] for piece in pieces]
             if ids and ids[-1] == END and len(ids) < limit:
-                found.append(Hypothesis(ids[:-1], total, total / float(length_penalty(len(ids), alpha))))
+                one = Hypothesis(ids[:-1], total, total / float(length_penalty(len(ids), alpha)))
             else:
-                found.append(Hypothesis(ids[: limit - 1], math.nan, math.nan, ended=False))
+                one = Hypothesis(ids[: limit - 1], math.nan, math.nan, ended=False)
+            found.append(one._replace(alignment=aligned[: len(one.ids)]))
         return found
 
     def _count_the_end(
@@ -290,6 +307,14 @@ class CTranslate2Engine:
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
+
+
+def _result(ready: Any, first_step: Any) -> Result:
+    scores = ready.scores or [math.nan] * len(ready.hypotheses)
+    if first_step is None:
+        return Result(ready.hypotheses, scores, [()] * len(scores))
+    first = first_step.attention[0][0]
+    return Result(ready.hypotheses, scores, [most_attended([first, *rest[1:]]) for rest in ready.attention])
 
 
 def _needs_scores(search: Search) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from tongsa.decoding.alignment import aligning_layer, most_attended
 from tongsa.decoding.search import Hypothesis, Search, Special
 from tongsa.decoding.searching import decode
 from tongsa.engines.shares import cut_note, similar_lengths
@@ -31,6 +32,8 @@ class NativeEngine:
             source, mask = self._source([sources[i] for i in places])
             for i, hypotheses in zip(places, decode(self.model, source, mask, search, self.special), strict=True):
                 found[i] = self._noted(hypotheses, sources[i])
+            if search.alignment:
+                self._align([(i, j) for i in places for j in range(len(found[i]))], sources, found)
         return found
 
     @torch.inference_mode()
@@ -52,6 +55,23 @@ class NativeEngine:
         tokens, mask = self._source([source])
         read = [[self.special.start, *self._within_reach(target)]]
         return self.model.attend(tokens, mask, torch.tensor(read, device=self.device))
+
+    @torch.inference_mode()
+    def _align(
+        self, places: list[tuple[int, int]], sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
+    ) -> None:
+        """Hypotheses are read once more, all at once, for what they attend to."""
+        source, mask = self._source([sources[i] for i, _ in places])
+        written = [found[i][j].ids for i, j in places]
+        read = _padded([[self.special.start, *ids] for ids in written], self.special.start, self.device)
+        cross = self.model.attend(source, mask, read).cross
+        if not cross:
+            return
+        weights = cross[aligning_layer(len(cross))].mean(dim=1)
+        lengths = (mask.sum(dim=1) - 1).tolist()  # without the end
+        for row, (i, j) in enumerate(places):
+            seen = weights[row, : len(written[row]), : lengths[row]].tolist()
+            found[i][j] = found[i][j]._replace(alignment=most_attended(seen))
 
     def _noted(self, hypotheses: list[Hypothesis], source: Sequence[int]) -> list[Hypothesis]:
         """With a word about a source of which the model saw only the beginning."""

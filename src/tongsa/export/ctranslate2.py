@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tongsa.config import TransformerSection
+from tongsa.decoding.alignment import aligning_layer
 from tongsa.export.positions import POSITIONS
 from tongsa.models.positions import sinusoids
 from tongsa.text.subwords import Subwords
@@ -74,6 +75,8 @@ def _decoder(weights: Weights, config: TransformerSection) -> Any:
     decoder = specs.TransformerDecoderSpec(
         config.decoder_layers,
         config.heads,
+        alignment_layer=aligning_layer(config.decoder_layers),
+        alignment_heads=config.heads,
         pre_norm=config.norm == "pre",
         activation=ACTIVATIONS[config.activation],
         head_dim=_head_width(config),

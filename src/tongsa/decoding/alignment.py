@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 DEEP = 6
+"""Layers."""
 
 
 def aligning_layer(layers: int) -> int:

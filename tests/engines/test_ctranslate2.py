@@ -172,6 +172,7 @@ def test_alignments_equal_the_native_ones(learnt: Path, search: Search) -> None:
     native, fast = both(learnt)
     sources = ids(native, [source for source, _ in sentences(40)])
     asked = replace(search, alignment=True)
+    assert fast.engine.translate([[]], asked)[0][0].alignment == ()
     expected, found = (chain(*each.engine.translate(sources, asked)) for each in (native, fast))
     same = [(one, other) for one, other in zip(found, expected, strict=True) if one.ids == other.ids]
     assert len(same) > 0.9 * search.nbest * len(sources)  # a beam that is cut off may hold another hypothesis

@@ -313,8 +313,8 @@ def _result(ready: Any, first_step: Any) -> Result:
     scores = ready.scores or [math.nan] * len(ready.hypotheses)
     if first_step is None:
         return Result(ready.hypotheses, scores, [()] * len(scores))
-    first = first_step.attention[0][0]
-    return Result(ready.hypotheses, scores, [most_attended([first, *rest[1:]]) for rest in ready.attention])
+    first = first_step.attention[0][:1]  # none where there is no source
+    return Result(ready.hypotheses, scores, [most_attended([*first, *rest[1:]]) for rest in ready.attention])
 
 
 def _needs_scores(search: Search) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tongsa.decoding.alignment import aligning_layer, most_attended
+from tongsa.decoding.alignment import most_attended
 
 
 def test_a_token_belongs_to_the_place_that_most_attention_falls_on() -> None:
@@ -11,7 +11,3 @@ def test_a_token_belongs_to_the_place_that_most_attention_falls_on() -> None:
 
 def test_without_a_source_there_is_no_place() -> None:
     assert most_attended([[], []]) == ()
-
-
-def test_shallow_decoders_align_in_the_last_layer_and_deep_ones_in_the_one_before() -> None:
-    assert [aligning_layer(layers) for layers in (1, 2, 4, 6, 12)] == [0, 1, 3, 4, 10]

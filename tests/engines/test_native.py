@@ -13,6 +13,7 @@ from tongsa.engines.native import NativeEngine
 from tongsa.engines.shares import similar_lengths
 from tongsa.errors import UsageError
 from tongsa.models import build
+from tongsa.models.contract import aligning_layer
 from tongsa.models.transformer import Transformer
 
 PAD = 11
@@ -86,6 +87,10 @@ def test_alignment_follows_the_attention_and_passes_over_the_end() -> None:
             expected = weights[:-1, :-1].argmax(dim=-1).tolist() if source else []
             assert list(one.alignment) == expected
     assert len({place for hypotheses in found for one in hypotheses for place in one.alignment}) > 1
+
+
+def test_shallow_decoders_align_in_the_last_layer_and_deep_ones_in_the_one_before() -> None:
+    assert [aligning_layer(layers) for layers in (1, 2, 4, 6, 12)] == [0, 1, 3, 4, 10]
 
 
 def test_a_model_without_attention_has_no_alignment() -> None:

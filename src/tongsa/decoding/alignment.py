@@ -8,14 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-DEEP = 6
-"""Layers."""
-
-
-def aligning_layer(layers: int) -> int:
-    """The last one; of six or more the last but one, as Garg et al. 2019 found and docs/attention.md measures."""
-    return layers - 1 if layers < DEEP else layers - 2
-
 
 def most_attended(weights: Sequence[Sequence[float]]) -> tuple[int, ...]:
     """A source place for each row of weights; none where there is no source."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tongsa.config import TransformerSection
-from tongsa.decoding.alignment import aligning_layer
 from tongsa.export.positions import POSITIONS
+from tongsa.models.contract import aligning_layer
 from tongsa.models.positions import sinusoids
 from tongsa.text.subwords import Subwords
 

@@ -38,6 +38,16 @@ class Attention:
     """Target looking at source."""
 
 
+DEEP = 6
+"""Layers."""
+
+
+def aligning_layer(layers: int) -> int:
+    """The layer of a decoder that looks at the source of the word it writes: the last one; of six or more the last but
+    one, as Garg et al. 2019 found and docs/attention.md measures."""
+    return layers - 1 if layers < DEEP else layers - 2
+
+
 class Seq2Seq(nn.Module, ABC):
     """A model that reads a source and writes a target, a token a step."""
 

@@ -34,11 +34,11 @@ class Tally:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def messages(texts: Sequence[str], source: str, target: str) -> list[bytes]:
+def messages(texts: Sequence[str], source: str, target: str, kind: str = "text") -> list[bytes]:
     """Whole HTTP requests, made before the clock runs."""
     found = []
     for text in texts:
-        body = json.dumps({"q": text, "source": source, "target": target}).encode()
+        body = json.dumps({"q": text, "source": source, "target": target, "format": kind}).encode()
         head = f"POST /translate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
         found.append(head.encode() + b"\r\n\r\n" + body)
     return found

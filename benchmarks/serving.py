@@ -16,6 +16,7 @@ The clients share the cores with the service. What is held against what:
 from __future__ import annotations
 
 import argparse
+import html
 import os
 import socket
 import statistics
@@ -46,6 +47,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--overload-minutes", type=float, default=0.0)
+    parser.add_argument("--tags", action="store_true", help="clients put a tag around the second word of each sentence")
     parser.add_argument("--limits", default="", help="of the service, as `tongsa serve` takes them")
     return parser.parse_args()
 
@@ -75,6 +77,11 @@ def healthy(port: int) -> bool:
             return bool(answer.status == 200)
     except OSError:
         return False
+
+
+def tagged(text: str) -> str:
+    first, *rest = html.escape(text).split()
+    return " ".join([first, *(f"<b>{word}</b>" for word in rest[:1]), *rest[1:]])
 
 
 def bulk_rate(translator: Translator, texts: list[str]) -> float:
@@ -107,7 +114,10 @@ def main() -> None:
     options = arguments()
     texts = options.source.read_text(encoding="utf-8").splitlines()[: options.lines]
     translator = Translator.load(options.directory)
-    sent = messages(texts, translator.card.source, translator.card.target)
+    languages = translator.card.source, translator.card.target
+    sent = (
+        messages([tagged(text) for text in texts], *languages, "html") if options.tags else messages(texts, *languages)
+    )
     translator.translate(texts[:64])
     with service(options.directory, options.limits) as (port, process):
         closed_loop(port, sent[:200], 8)

@@ -8,6 +8,7 @@ text, the likeliest few are kept, and the commonest pieces of all are always all
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,14 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class Lexicon(NamedTuple):
+    """t(target | source) of all pieces that were seen in one pair, by source and then by target."""
+
+    sources: Ints
+    targets: Ints
+    chances: Floats
+
+
 def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
     """Learn from the training ids of a translator directory, and write the file into a CTranslate2 model."""
     (folder / FILE).write_text(as_text(learn(training_ids(directory), subwords), subwords), encoding="utf-8")
@@ -51,11 +60,8 @@ def training_ids(directory: Path) -> PairIds:
 
 def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
     """The target pieces of each source piece; under None those that are always allowed."""
-    sources, targets, places = _cells(pairs)
     width = len(subwords.target)
-    keys, cells = np.unique(sources * width + targets, return_inverse=True)
-    left, right = keys // width, keys % width
-    translation = _model_1(left, cells, places)
+    left, right, translation = lexicon(pairs, width)
     order = np.lexsort((-translation, left))
     left, right, translation = left[order], right[order], translation[order]
     begins = np.searchsorted(left, np.arange(len(subwords.source) + 1))
@@ -68,6 +74,14 @@ def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
             kept.append(own[piece])  # names and numbers are copied
         found[id] = kept
     return found
+
+
+def lexicon(pairs: PairIds, width: int) -> Lexicon:
+    """Learnt from the pairs; the target's vocabulary has `width` pieces."""
+    sources, targets, places = _cells(pairs)
+    keys, cells = np.unique(sources * width + targets, return_inverse=True)
+    left = keys // width
+    return Lexicon(left, keys % width, _model_1(left, cells, places))
 
 
 def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:

@@ -11,7 +11,7 @@ that has been idle longest makes room for a new one.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -27,110 +27,122 @@ A_TURN = 0.02
 def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
     """The class that uvicorn makes one of for each connection."""
 
-    idle: dict[HttpToolsProtocol, None] = {}  # the one without a word for longest is first
+    class Limited(Connection):
+        header_seconds = seconds
+        most = connections
+        idle: ClassVar[dict[HttpToolsProtocol, None]] = {}
 
-    class Connection(HttpToolsProtocol):
-        def __init__(
-            self,
-            config: Config,
-            server_state: ServerState,
-            app_state: dict[str, Any],
-            _loop: asyncio.AbstractEventLoop | None = None,
-        ) -> None:
-            super().__init__(config, server_state, app_state, _loop)
-            self._deadline: asyncio.TimerHandle | None = None
-            self._header_bytes = 0
-            self._in_body = False
-            self._last = False
+    return Limited
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if connections and len(self.connections) > connections and not self._made_room():
-                self._refuse(b"503 Service Unavailable")
-            else:
-                self._wait(seconds)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_waiting()
-            idle.pop(self, None)
-            super().connection_lost(exc)
+class Connection(HttpToolsProtocol):
+    """One connection; `protocol` says what its limits are."""
 
-        def data_received(self, data: bytes) -> None:
-            idle.pop(self, None)
-            if not self._in_body:
-                self._header_bytes += len(data)
-            super().data_received(data)
-            if not self._in_body and self._header_bytes > HEADER_BYTES:
-                self._refuse(b"431 Request Header Fields Too Large")
+    header_seconds: ClassVar[float]
+    most: ClassVar[int]
+    """Connections."""
+    idle: ClassVar[dict[HttpToolsProtocol, None]]
+    """Those that wait for their next request, the one without a word for longest first."""
 
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            self._wait(seconds)
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._header_bytes = 0
+        self._in_body = False
+        self._last = False
 
-        def on_headers_complete(self) -> None:
-            self._stop_waiting()
-            self._in_body = True
-            self._header_bytes = 0
-            super().on_headers_complete()
-            if self._last:
-                self.cycle.keep_alive = False
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self.most and len(self.connections) > self.most and not self._made_room():
+            self._refuse(b"503 Service Unavailable")
+        else:
+            self._wait(self.header_seconds)
 
-        def on_message_complete(self) -> None:
-            self._in_body = False
-            self._header_bytes = 0
-            self._stop_waiting()
-            super().on_message_complete()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        self.idle.pop(self, None)
+        super().connection_lost(exc)
 
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            if self._in_body and not self.transport.is_closing():
-                self._wait(seconds)
-            elif self.timeout_keep_alive_task is not None:
-                idle[self] = None
+    def data_received(self, data: bytes) -> None:
+        self.idle.pop(self, None)
+        if not self._in_body:
+            self._header_bytes += len(data)
+        super().data_received(data)
+        if not self._in_body and self._header_bytes > HEADER_BYTES:
+            self._refuse(b"431 Request Header Fields Too Large")
 
-        def shutdown(self) -> None:
-            self._last = True
-            if self.cycle is not None and not self.cycle.response_complete:
-                self.cycle.keep_alive = False
-            else:
-                self._wait(LAST_MOMENT)
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._wait(self.header_seconds)
 
-        def _made_room(self) -> bool:
-            if not idle:
-                return False
-            longest = next(iter(idle))
-            del idle[longest]
-            longest.transport.close()
-            return True
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        self._in_body = True
+        self._header_bytes = 0
+        super().on_headers_complete()
+        if self._last:
+            self.cycle.keep_alive = False
 
-        def _wait(self, moment: float) -> None:
-            self._stop_waiting()
-            if moment:
-                self._deadline = self.loop.call_later(moment, self._look_again)
+    def on_message_complete(self) -> None:
+        self._in_body = False
+        self._header_bytes = 0
+        self._stop_waiting()
+        super().on_message_complete()
 
-        def timeout_keep_alive_handler(self) -> None:
-            self._look_again()
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._in_body and not self.transport.is_closing():
+            self._wait(self.header_seconds)
+        elif self.timeout_keep_alive_task is not None:
+            self.idle[self] = None
 
-        def _look_again(self) -> None:
-            self._stop_waiting()
-            self._deadline = self.loop.call_later(A_TURN, self._too_slow)
+    def shutdown(self) -> None:
+        self._last = True
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+        else:
+            self._wait(LAST_MOMENT)
 
-        def _stop_waiting(self) -> None:
-            if self._deadline is not None:
-                self._deadline.cancel()
-                self._deadline = None
+    def _made_room(self) -> bool:
+        if not self.idle:
+            return False
+        longest = next(iter(self.idle))
+        del self.idle[longest]
+        longest.transport.close()
+        return True
 
-        def _too_slow(self) -> None:
-            """Who has begun a request is told why it ends; an idle connection is just closed."""
-            if self._header_bytes:
-                self._refuse(b"408 Request Timeout")
-            else:
-                self.transport.close()
+    def _wait(self, moment: float) -> None:
+        self._stop_waiting()
+        if moment:
+            self._deadline = self.loop.call_later(moment, self._look_again)
 
-        def _refuse(self, status: bytes) -> None:
-            self._stop_waiting()
-            if not self.transport.is_closing():
-                self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-                self.transport.close()
+    def timeout_keep_alive_handler(self) -> None:
+        self._look_again()
 
-    return Connection
+    def _look_again(self) -> None:
+        self._stop_waiting()
+        self._deadline = self.loop.call_later(A_TURN, self._too_slow)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        """Who has begun a request is told why it ends; an idle connection is just closed."""
+        if self._header_bytes:
+            self._refuse(b"408 Request Timeout")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: bytes) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            self.transport.close()

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tongsa.evaluation.scores import bleu
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 from translating import hugging_face
 
 

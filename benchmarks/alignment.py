@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tongsa.export.shortlist import lexicon
-from tongsa.ids import PairIds
-from tongsa.translator import Translator
+from tongsa.data.ids import PairIds
+from tongsa.engines.shortlist import lexicon
+from tongsa.translation.translator import Translator
 
 DIAGONAL = 4.0
 """How fast the preference falls with the distance from the diagonal."""

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from measuring import PeakMemory, training_flops
+from tongsa.base.machine import usable_cores
+from tongsa.base.progress import Silent
 from tongsa.config import Recipe, TransformerSection
-from tongsa.machine import usable_cores
-from tongsa.presets import load_recipe
-from tongsa.progress import Silent
-from tongsa.text.pairs import Reading, open_corpus
-from tongsa.training.job import Job, save_job
-from tongsa.training.prepare import Prepared, prepare, survey
+from tongsa.config.presets import load_recipe
+from tongsa.data.prepare import Prepared, prepare, survey
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.runs.job import Job, save_job
 from tongsa.training.run import chunk_tokens
 
 HERE = Path(__file__).resolve().parent
@@ -45,7 +45,7 @@ def default_text(folder: Path) -> Text:
     """Multi30k where it is, else pairs of the built-in grammar, written into the folder."""
     if (SHARED / "multi30k" / "train.en").is_file():
         return Text(str(SHARED / "multi30k" / "train"), "en", "de")
-    from tongsa.text import grammar
+    from tongsa.demo import grammar
 
     path = folder / "grammar.tsv"
     path.write_text("".join(f"{ko}\t{en}\n" for ko, en in grammar.write_pairs(30_000, seed=1)), encoding="utf-8")

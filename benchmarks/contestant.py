@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 
 import peers
+from tongsa.runs.job import open_job
 from tongsa.training.distributed import lead
-from tongsa.training.job import open_job
 from tongsa.training.loop import Step, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
 

@@ -19,10 +19,10 @@ from pathlib import Path
 
 from tests.corpus.planting import FAULTS, WAYS, Both, Way, plant
 
+from tongsa.base.machine import usable_cores
+from tongsa.base.progress import Silent
 from tongsa.corpus.scan import scan, take_sample
-from tongsa.machine import usable_cores
-from tongsa.progress import Silent
-from tongsa.text.pairs import Corpus, Pair, Place, Reading, open_corpus
+from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 CORPORA = {

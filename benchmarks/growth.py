@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from arena import SHARED, Text, prepare_text, set_model, start
 from measuring import MEGABYTE, slope
-from tongsa.text.pairs import Reading, open_corpus
+from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.text.subwords import VocabularySizeError
 
 

@@ -18,10 +18,10 @@ from collections import Counter
 from pathlib import Path
 
 from tongsa.documents import translate_document
-from tongsa.text.pairs import Reading
+from tongsa.formats.pairs import Reading
+from tongsa.formats.po import read_mo
 from tongsa.text.placeholders import find
-from tongsa.text.po import read_mo
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 
 def main() -> None:

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
 from tongsa.config import Recipe, TransformerSection
-from tongsa.ids import PairIds
+from tongsa.data.ids import PairIds
+from tongsa.data.prepare import Prepared
 from tongsa.models import attention, layers, transformer
 from tongsa.text.subwords import END
-from tongsa.training.prepare import Prepared
 
 LONGEST = 1024
 

@@ -21,14 +21,14 @@ from typing import Any
 
 from arena import SHARED
 from measuring import MEGABYTE, PeakMemory, slope
-from tongsa.ids import BLOCK, write_ids
-from tongsa.machine import usable_cores
-from tongsa.presets import load_recipe
-from tongsa.progress import Silent
-from tongsa.text.cleaning import Tally
-from tongsa.text.pairs import Pair, Reading, open_corpus
+from tongsa.base.machine import usable_cores
+from tongsa.base.progress import Silent
+from tongsa.config.presets import load_recipe
+from tongsa.data.cleaning import Tally
+from tongsa.data.ids import BLOCK, write_ids
+from tongsa.data.prepare import prepare, survey
+from tongsa.formats.pairs import Pair, Reading, open_corpus
 from tongsa.text.subwords import Subwords
-from tongsa.training.prepare import prepare, survey
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from load import Tally, closed_loop, messages, open_loop
 from measuring import MEGABYTE, proportional_set_size
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 CLIENTS = 64
 SHARE = 0.6

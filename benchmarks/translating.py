@@ -32,8 +32,8 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
     from dataclasses import replace
 
     from tongsa.cli.job import Form, Job
-    from tongsa.directory import WEIGHTS
-    from tongsa.translator import Translator
+    from tongsa.runs.directory import WEIGHTS
+    from tongsa.translation.translator import Translator
 
     translator = Translator.load(
         directory, engine="ctranslate2", precision=precision, threads=threads, device="cpu", shortlist=shortlist

@@ -11,10 +11,10 @@ from torch import nn
 
 import tongsa
 from tongsa.config import Recipe, SubwordsSection, TransformerSection
-from tongsa.directory import Card, named_weights, write_translator
+from tongsa.demo.grammar import corpus
 from tongsa.models import build
-from tongsa.models.contract import token_mask
-from tongsa.text.grammar import corpus
+from tongsa.models.contracts import token_mask
+from tongsa.runs.directory import Card, named_weights, write_translator
 from tongsa.text.subwords import END, Subwords, learn
 
 SMALL = TransformerSection(d_model=32, d_ff=64, heads=4, encoder_layers=2, decoder_layers=2, dropout=0.0)

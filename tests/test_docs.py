@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tongsa.text.grammar import write_pairs
+from tongsa.demo.grammar import write_pairs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [

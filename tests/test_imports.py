@@ -13,40 +13,38 @@ import tongsa
 ROOT = Path(tongsa.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-FOUNDATION = {"errors", "config", "files", "machine", "progress", "devices"}
+ORDER: list[set[str]] = [
+    {"base"},
+    {"config", "text", "demo"},
+    {"formats"},
+    {"data"},
+    {"runs"},
+    {"models"},
+    {"decoding"},
+    {"engines", "evaluation"},
+    {"translation"},
+    {"documents", "corpus"},
+    {"pages"},
+    {"tasks"},
+    {"training"},
+    {"lab"},
+    {"server"},
+    {"cli"},
+]
+"""From the ground up: a room may import those that stand before its own line, and those of its line in NEXT_DOOR."""
 
-ALLOWED: dict[str, set[str]] = {
-    "errors": set(),
-    "config": {"errors"},
-    "files": {"errors"},
-    "progress": set(),
-    "devices": {"errors"},
-    "presets": {"config", "errors"},
-    "text": {"config", "errors", "files"},
-    "ids": FOUNDATION | {"text"},
-    "batches": {"ids", "text"},
-    "models": {"config", "errors"},
-    "decoding": {"config", "errors", "models"},
-    "attention": {"errors", "files", "models"},
-    "evaluation": {"errors", "text"},
-    "directory": FOUNDATION | {"models", "text", "tongsa"},
-    "export": FOUNDATION | {"directory", "ids", "models", "text"},
-    "engines": FOUNDATION | {"decoding", "directory", "export", "models", "text"},
-    "documents": FOUNDATION | {"text"},
-    "long_texts": {"documents"},
-    "repetition": set(),
-    "translator": FOUNDATION
-    | {"attention", "decoding", "directory", "documents", "engines", "long_texts", "models", "repetition", "text"},
-    "server": FOUNDATION | {"attention", "directory", "documents", "text", "tongsa", "translator"},
-    "training": FOUNDATION
-    | {"presets", "text", "ids", "batches", "models", "decoding", "engines", "evaluation", "directory", "translator"}
-    | {"report", "runlog"},
-    "babi": FOUNDATION | {"models", "report", "text"},
-    "language_model": FOUNDATION | {"models", "text"},
-    "comparison": FOUNDATION
-    | {"presets", "text", "batches", "models", "evaluation", "translator", "report", "runlog", "training", "tongsa"},
+NEXT_DOOR = {("text", "config"), ("demo", "text")}
+"""(room, the room on the same floor that it may import)"""
+
+PENDING: set[tuple[str, str]] = {
+    ("data", "runs"),
+    ("engines", "pages"),
+    ("runs", "models"),
+    ("translation", "documents"),
 }
-"""What each room may import, besides itself. Rooms that are not here stand on top: nothing below imports them."""
+"""(room, room) imports against the order that are still to be removed: this set only ever shrinks."""
+
+RANK = {name: floor for floor, names in enumerate(ORDER) for name in names}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -76,27 +74,51 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
-@pytest.mark.parametrize("name", ALLOWED)
-def test_a_room_imports_only_what_lies_below_it(name: str) -> None:
-    found = {room(module) for path in FILES if room_of(path) == name for module in imported(path)}
-    assert found - {name} <= ALLOWED[name]
+def test_every_room_is_in_the_order_and_nothing_lies_loose() -> None:
+    assert {path.name for path in ROOT.iterdir() if path.suffix == ".py"} == {"__init__.py", "__main__.py"}
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rooms <= set(RANK)
 
 
-def test_no_two_rooms_import_each_other_even_in_a_circle() -> None:
-    below: dict[str, set[str]] = {}
+def _against_the_order() -> set[tuple[str, str, str]]:
+    found = set()
     for path in FILES:
-        if room_of(path) not in ("__init__", "__main__"):
-            below.setdefault(room_of(path), set()).update({room(module) for module in imported(path)} - {"tongsa"})
-    left = {name: rooms - {name} for name, rooms in below.items()}
-    while free := [name for name, rooms in left.items() if not rooms & set(left)]:
-        for name in free:
-            del left[name]
-    assert left == {}
+        name = room_of(path)
+        if name in ("__init__", "__main__"):
+            continue
+        for module in imported(path):
+            below = room(module)
+            if below in ("tongsa", name) or (name, below) in NEXT_DOOR:
+                continue
+            if RANK[below] >= RANK[name]:
+                found.add((name, below, str(path.relative_to(ROOT))))
+    return found
+
+
+def test_a_room_imports_only_what_lies_below_it() -> None:
+    """Also inside functions and for type checking alone."""
+    assert {each for each in _against_the_order() if each[:2] not in PENDING} == set()
+
+
+def test_what_is_pending_is_really_there() -> None:
+    assert {each[:2] for each in _against_the_order()} == PENDING
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_file_reads_only_the_files_of_its_own_room_by_path(path: Path) -> None:
+    """`Path(__file__).parents[1] / "server"` would be an import in disguise."""
+    if path.relative_to(ROOT).as_posix() == "pages/attention.py":
+        pytest.skip("pending: the attention view lies in server/static")
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in ("parents", "parent"):
+            text = ast.unparse(node)
+            if "__file__" in text:
+                assert text in ("Path(__file__).parent", "Path(__file__).resolve().parent"), text
 
 
 def test_search_knows_models_by_their_contract_alone() -> None:
     found = {module for path in FILES if room_of(path) == "decoding" for module in imported(path)}
-    assert {module for module in found if room(module) == "models"} <= {"tongsa.models.contract"}
+    assert {module for module in found if room(module) == "models"} <= {"tongsa.models.contracts"}
 
 
 def test_nothing_imports_the_command_line() -> None:
@@ -107,7 +129,7 @@ def test_nothing_imports_the_command_line() -> None:
 
 def test_text_needs_no_torch() -> None:
     for path in FILES:
-        if room_of(path) in ("text", "config", "presets", "files", "errors", "progress"):
+        if room_of(path) in ("base", "config", "text", "demo", "formats") and path.name != "devices.py":
             names = {name.split(".")[0] for name in _all_imports(path)}
             assert not names & {"torch", "safetensors"}, path
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from small_translators import learnt_translator, random_translator, sentences
-from tongsa import devices
+from tongsa.base import devices
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 

@@ -9,13 +9,13 @@ __all__ = ["Translation", "Translator", "__version__", "train"]
 
 if TYPE_CHECKING:
     from tongsa.training.run import train
-    from tongsa.translator import Translation, Translator
+    from tongsa.translation.translator import Translation, Translator
 
 
 def __getattr__(name: str) -> Any:
     """torch is imported when it is first needed: `tongsa --help` answers without it."""
     if name in ("Translator", "Translation"):
-        from tongsa import translator
+        from tongsa.translation import translator
 
         return getattr(translator, name)
     if name == "train":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Tongsa
 
-from tongsa.text.grammar import write_pairs
+from tongsa.demo.grammar import write_pairs
 
 SMALL = ["subwords.size=600", "model.encoder_layers=1", "model.decoder_layers=1", "model.d_model=16", "model.d_ff=16"]
 QUICK = ["model.heads=2", "training.updates=1", "training.validation_pairs=2", "training.processes=1"]

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from tests.corpus.planting import Way, plant
 
+from tongsa.base.progress import Silent
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.scan import scan, take_sample
 from tongsa.corpus.scripts import script
-from tongsa.progress import Silent
-from tongsa.text.grammar import write_pairs
+from tongsa.demo.grammar import write_pairs
+from tongsa.formats.pairs import Corpus, Pair, Place, Reading
 from tongsa.text.lines import read_lines
-from tongsa.text.pairs import Corpus, Pair, Place, Reading
 
 
 def corpus_of(texts: list[tuple[str, str]], source: str, target: str) -> Corpus:

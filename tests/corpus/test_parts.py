@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tongsa.base.errors import UsageError
 from tongsa.corpus.parts import deduplicated, split
 from tongsa.corpus.seen import Seen
-from tongsa.errors import UsageError
-from tongsa.text.draws import reservoir
-from tongsa.text.pairs import Corpus, Pair, Place, Reading, open_corpus
+from tongsa.data.draws import reservoir
+from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 
 READING = Reading(source="en", target="de")
 

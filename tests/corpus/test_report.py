@@ -10,14 +10,14 @@ import pytest
 from tests.corpus.planting import plant
 from typer.testing import CliRunner
 
+from tongsa.base.errors import CorpusError, UsageError
+from tongsa.base.progress import Silent
 from tongsa.cli.main import app
 from tongsa.corpus.clean import chosen_faults
-from tongsa.corpus.page import as_page
 from tongsa.corpus.report import as_text, length_label, make_report
-from tongsa.errors import CorpusError, UsageError
-from tongsa.progress import Silent
-from tongsa.text.grammar import write_pairs
-from tongsa.text.pairs import Reading, open_corpus
+from tongsa.demo.grammar import write_pairs
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.pages.corpus import as_page
 
 READING = Reading(source="en", target="ko")
 LANGUAGES = ["--from", "en", "--to", "ko"]

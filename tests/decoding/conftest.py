@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tongsa.models.contract import Seq2Seq, State, Tree
+from tongsa.models.contracts import Seq2Seq, State, Tree
 
 
 class TableModel(Seq2Seq):

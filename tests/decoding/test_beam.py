@@ -15,7 +15,7 @@ from torch import Tensor
 from tongsa.config import TransformerSection
 from tongsa.decoding import Hypothesis, Search, Special, decode
 from tongsa.decoding.beam import Candidates, collect, extend, going_on, starting_scores
-from tongsa.models.contract import Seq2Seq, token_mask
+from tongsa.models.contracts import Seq2Seq, token_mask
 from tongsa.models.transformer import Transformer
 
 Table = Any

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from tongsa.base.errors import UsageError
 from tongsa.config import DecodingSection
 from tongsa.decoding.search import Sampling, Search, length_limits, length_penalty
-from tongsa.errors import UsageError
 
 
 @pytest.mark.parametrize(

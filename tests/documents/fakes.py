@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tongsa.translator import Translation
+from tongsa.translation.translator import Translation
 
 
 @dataclass

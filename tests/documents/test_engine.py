@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tongsa.documents.engine import Help, translate_segments
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.memory import Memory
-from tongsa.documents.segments import Mark, Segment, visible
+from tongsa.formats.segments import Mark, Segment, visible
 from tongsa.text.placeholders import find
 
 PLACEHOLDERS = [

@@ -11,9 +11,9 @@ from fakes import Fake, FakeCard, losing, upper
 from lxml import etree
 from samples import CSV, DOCX, HTML, MARKDOWN, ODT, SRT, TMX, XLIFF_1, XLIFF_2, zipped
 
+from tongsa.base.errors import CorpusError, TongsaError, UsageError
 from tongsa.documents import FORMATS, Languages, Options, beside, open_document, translate_document
-from tongsa.documents.wrapping import balance, width, wrap
-from tongsa.errors import CorpusError, TongsaError, UsageError
+from tongsa.formats.wrapping import balance, width, wrap
 
 
 def translated(

@@ -11,12 +11,12 @@ import pytest
 from fakes import BAD, FakeCard, upper
 from samples import PO
 
+from tongsa.base.errors import CorpusError
 from tongsa.documents import translate_document
-from tongsa.documents.catalog import entries, quoted
-from tongsa.documents.plurals import FORMS, Plurals, evaluate, forms_of
-from tongsa.errors import CorpusError
+from tongsa.formats.catalog import entries, quoted
+from tongsa.formats.plurals import FORMS, Plurals, evaluate, forms_of
+from tongsa.formats.po import _messages
 from tongsa.text.placeholders import find
-from tongsa.text.po import _messages
 
 needs_gettext = pytest.mark.skipif(not shutil.which("msgfmt"), reason="needs msgfmt of GNU gettext")
 CATALOGS = Path("/usr/share/locale")

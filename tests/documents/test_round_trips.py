@@ -16,8 +16,8 @@ from samples import SAMPLES
 
 from tongsa.documents import FORMATS, Options
 from tongsa.documents.engine import translate_segments
-from tongsa.documents.segments import Mark, Outcome, Segment
-from tongsa.documents.xml import parse, serialize
+from tongsa.formats.segments import Mark, Outcome, Segment
+from tongsa.formats.xml import parse, serialize
 
 XML = [name for name in SAMPLES if name.endswith(("xlf", "xliff", "tmx"))]
 IN_PLACE = [name for name in SAMPLES if name not in XML and not name.endswith("po")]

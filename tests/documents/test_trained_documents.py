@@ -12,11 +12,11 @@ from samples import zipped
 from typer.testing import CliRunner
 
 from tongsa.cli.main import app
+from tongsa.demo.grammar import corpus
 from tongsa.documents import Languages, Options, open_document
-from tongsa.documents.segments import visible
-from tongsa.text.grammar import corpus
+from tongsa.formats.segments import visible
 from tongsa.text.placeholders import find
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 KOREAN = [korean for korean, _ in corpus(0, 0, 8, seed=1)[2]]
 A, B, C, D = KOREAN[:4]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from fakes import Fake, FakeCard, upper
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.document import translate_documents
-from tongsa.documents.confidence import Calibration, average
 from tongsa.documents.glossary import Glossary, read_glossary, seen_form
 from tongsa.documents.memory import Memory
-from tongsa.documents.segments import Languages, Mark
-from tongsa.errors import UsageError
 from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.formats.segments import Languages, Mark
+from tongsa.translation.confidence import Calibration, average
 
 
 class Said:
@@ -25,7 +25,7 @@ class Said:
         self.lines.append(text)
 
     def bar(self, title: str, total: float | None, unit: str):  # type: ignore[no-untyped-def]
-        from tongsa.progress import Silent
+        from tongsa.base.progress import Silent
 
         return Silent().bar(title, total, unit)
 
@@ -125,7 +125,7 @@ def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_card_is_what_calibrates() -> None:
     from tongsa.documents.engine import translate_segments
-    from tongsa.documents.segments import Segment
+    from tongsa.formats.segments import Segment
 
     sure = Fake(str.upper, card=FakeCard(scores={"confidence": [[-1.0, 0.1], [0.0, 0.9]]}))
     (outcome,) = translate_segments([Segment(id="x", content=("some words",))], sure)

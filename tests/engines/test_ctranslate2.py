@@ -15,13 +15,13 @@ import pytest
 import torch
 
 from small_translators import SMALL, learnt_translator, random_translator, sentences
+from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
 from tongsa.decoding.search import Sampling
 from tongsa.engines.ctranslate2 import CTranslate2Engine
-from tongsa.errors import UsageError
-from tongsa.export.positions import POSITIONS
-from tongsa.translator import Translator
+from tongsa.engines.positions import POSITIONS
+from tongsa.translation.translator import Translator
 
 OPTIONS = {
     "the paper's": {},

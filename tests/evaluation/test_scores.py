@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sacrebleu.metrics import BLEU
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 from tongsa.evaluation.scores import METRICS, bleu, score
 
 REFERENCES = ["The interpreter translates the letter.", "It rained all day long in the old town."]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 from tongsa.evaluation.scores import score
 from tongsa.evaluation.significance import judge
 

@@ -9,7 +9,7 @@ import pytest
 import tongsa
 from lessons import TASKS, Lesson, rightness
 from tongsa.config import AttentionalSection, RecurrentSection
-from tongsa.text.grammar import write_pairs
+from tongsa.demo.grammar import write_pairs
 
 LESSONS = {
     # One vector has to hold the whole sequence: short ones.

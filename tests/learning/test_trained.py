@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tongsa.demo.grammar import corpus
 from tongsa.evaluation.scores import score
-from tongsa.text.grammar import corpus
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 
 @pytest.mark.slow

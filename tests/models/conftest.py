@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tongsa.config import TransformerSection
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.transformer import Transformer
 
 Maker = Callable[..., Transformer]

@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 from tongsa.config import AttentionalSection
 from tongsa.models.attentional import Alignment, Annotations, Attentional
 from tongsa.models.cells import CELLS
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 
 PAD = 11
 SCORES = ["additive", "dot", "general"]

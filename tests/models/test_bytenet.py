@@ -12,7 +12,7 @@ from torch.nn.functional import conv1d, layer_norm, linear, pad, relu
 
 from tongsa.config import ByteNetSection
 from tongsa.models.bytenet import ByteNet, ResidualBlock
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 
 SMALL = {"d_model": 16, "sets": 1, "max_dilation": 4, "dropout": 0.0}
 

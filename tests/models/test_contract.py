@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from tongsa.models.contract import repeat, select, token_mask
+from tongsa.models.contracts import repeat, select, token_mask
 
 
 def test_select_takes_rows_of_every_tensor_of_a_tree() -> None:

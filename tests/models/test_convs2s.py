@@ -11,9 +11,9 @@ from reach import reached
 from torch import Tensor
 from torch.nn.functional import conv1d, pad
 
+from tongsa.base.errors import RecipeError
 from tongsa.config import ConvS2SSection, Recipe
-from tongsa.errors import RecipeError
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.convolution import Convolution
 from tongsa.models.convs2s import ConvS2S, scale_gradient
 

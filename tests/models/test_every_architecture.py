@@ -16,10 +16,10 @@ from small_translators import small_subwords
 from tongsa import Translator
 from tongsa.config import ARCHITECTURES, Recipe
 from tongsa.decoding import Search
-from tongsa.directory import Card, named_weights, write_translator
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
-from tongsa.models.contract import Seq2Seq, State, Tree, select, token_mask
+from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
+from tongsa.runs.directory import Card, named_weights, write_translator
 from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 

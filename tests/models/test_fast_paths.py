@@ -12,7 +12,7 @@ from torch.nn.functional import linear
 from tongsa.config import TrainingSection, TransformerSection
 from tongsa.models import layers
 from tongsa.models.attention import MultiHeadAttention, attention
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.dropout import plain_dropout_add_norm
 from tongsa.models.transformer import Transformer, look_back
 from tongsa.training.loss import linear_cross_entropy, smoothed_cross_entropy

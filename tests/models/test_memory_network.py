@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 import small_stories as town
-from tongsa.babi.encoding import Batch, Lexicon, encode
-from tongsa.babi.stories import Question, words
+from tongsa.lab.babi.encoding import Batch, Lexicon, encode
+from tongsa.lab.babi.stories import Question, words
 from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkShape, Tying, position_encoding
 
 QUESTIONS = town.stories(12, seed=4)

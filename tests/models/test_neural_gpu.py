@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import conv2d, embedding
 
 from tongsa.config import NeuralGPUSection
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.neural_gpu import CGRU, NeuralGPU
 
 SMALL = {"d_model": 6, "rows": 3, "layers": 2, "dropout": 0.0}

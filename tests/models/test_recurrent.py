@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tongsa.base.errors import RecipeError
 from tongsa.config import Recipe, RecurrentSection
-from tongsa.errors import RecipeError
 from tongsa.models.cells import CELLS, Encoder, Hidden, Kind, Layers, Stack, Weights
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.recurrent import DeepOutput, Recurrent, reversed_within
 
 ALL: list[Kind] = ["rnn", "gru", "lstm"]

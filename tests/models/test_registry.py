@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tongsa.config import ARCHITECTURES, Recipe
 from tongsa.models import MODELS, build
-from tongsa.models.contract import Seq2Seq
+from tongsa.models.contracts import Seq2Seq
 
 
 def test_every_architecture_of_a_recipe_can_be_built() -> None:

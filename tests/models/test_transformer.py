@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tongsa.models.contract import token_mask
+from tongsa.models.contracts import token_mask
 from tongsa.models.transformer import Transformer
 from tongsa.training.loss import linear_cross_entropy
 

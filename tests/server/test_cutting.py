@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from tests.server.running import in_a_loop
 
 from tongsa.documents.engine import translate_segments
-from tongsa.documents.segments import Segment
+from tongsa.formats.segments import Segment
 from tongsa.server.batching import Queue
 from tongsa.server.cutting import LONGEST, cut
 from tongsa.server.interpreter import Interpreter, Wish
 from tongsa.server.translators import Route
 from tongsa.server.trust import evenly, words_of
-from tongsa.translator import Translation
+from tongsa.translation.translator import Translation
 
 
 @dataclass(eq=False)

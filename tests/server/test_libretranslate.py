@@ -20,7 +20,7 @@ def english(service: Running) -> str:
 
 
 def test_a_translation_is_what_the_translator_says(service: Running, translators: tuple[Path, Path]) -> None:
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
     expected = Translator.load(translators[0]).translate([SENTENCE])[0].text
     assert service.translate() == {"translatedText": expected}
@@ -28,7 +28,7 @@ def test_a_translation_is_what_the_translator_says(service: Running, translators
 
 def test_the_command_may_narrow_the_search(start: Start, translators: tuple[Path, Path]) -> None:
     from tongsa.decoding import Search
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
     text = f"{SENTENCE[:-1]} {OTHER}"
     expected = Translator.load(translators[0]).translate([text], Search(beam=1))[0].text

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from tests.server.running import SENTENCE, Running, Start
 
-from tongsa.text.grammar import write_pairs
+from tongsa.demo.grammar import write_pairs
 
 TEXT = " ".join([SENTENCE] * 5)
 LONG = " ".join(korean for korean, _ in write_pairs(1_500, seed=9))

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tongsa.base.errors import DirectoryError, MissingExtraError, UsageError
 from tongsa.cli.serve import serve
-from tongsa.errors import DirectoryError, MissingExtraError, UsageError
 from tongsa.server.files import Files
 from tongsa.server.glossaries import Dictionary, Glossaries, Kept
 from tongsa.server.keys import Allowances, Key, Keys

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.errors import CorpusError
+from tongsa.base.errors import CorpusError
 from tongsa.text.lines import read_lines, tidy
 
 

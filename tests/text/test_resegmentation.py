@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from tongsa.config import SubwordsSection
-from tongsa.text import grammar
+from tongsa.demo import grammar
 from tongsa.text.resegmentation import Resegmenter
 from tongsa.text.subwords import Vocabulary, learn
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.config import SubwordsSection
-from tongsa.errors import CorpusError, DirectoryError
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import (
     END,

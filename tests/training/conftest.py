@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import tongsa
-from tongsa.runlog import read_log
-from tongsa.text import grammar
+from tongsa.demo import grammar
+from tongsa.runs.log import read_log
 
 PAIRS = 300
 

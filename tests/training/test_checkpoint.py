@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tongsa.batches import Position
+from tongsa.data.batches import Position
 from tongsa.training import checkpoint as module
 from tongsa.training.checkpoint import Progress, average, checkpoints, latest, prune, save_checkpoint, to_average
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tongsa
-from tongsa.directory import read_card
-from tongsa.errors import RecipeError
+from tongsa.base.errors import RecipeError
+from tongsa.runs.directory import read_card
 
 SETTINGS = {
     "subwords.size": "900",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from tongsa.errors import TrainingError
+from tongsa.base.errors import TrainingError
 from tongsa.training.distributed import Team, join, lead, rendezvous
 
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import tongsa
+from tongsa.base.errors import RecipeError, UsageError
 from tongsa.config import TransformerSection
-from tongsa.directory import read_tensors
-from tongsa.errors import RecipeError, UsageError
-from tongsa.text.grammar import write_pairs
-from tongsa.text.pairs import Reading, open_corpus
+from tongsa.demo.grammar import write_pairs
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.runs.directory import read_tensors
 from tongsa.training.distill import distil
 from tongsa.training.finetune import Mixture
 from tongsa.training.inherit import evenly, inherited

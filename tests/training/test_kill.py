@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tongsa.directory import read_tensors
+from tongsa.runs.directory import read_tensors
 from tongsa.training.checkpoint import checkpoints, latest
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 if TYPE_CHECKING:
     from conftest import Training

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tongsa.base.errors import CorpusError
+from tongsa.base.progress import Bar, Silent
 from tongsa.config import Recipe
-from tongsa.errors import CorpusError
-from tongsa.presets import load_recipe
-from tongsa.progress import Bar, Silent
-from tongsa.text.pairs import Corpus, Pair, Place, Reading, open_corpus
+from tongsa.config.presets import load_recipe
+from tongsa.data.prepare import FEWEST, Prepared, Split, prepare, reservoir, survey
+from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 from tongsa.text.subwords import Subwords
-from tongsa.training.prepare import FEWEST, Prepared, Split, prepare, reservoir, survey
 
 READING = Reading(source="en", target="de")
 

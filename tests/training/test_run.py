@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import torch
 
-from tongsa.directory import read_card
-from tongsa.errors import DirectoryError, TrainingError, UsageError
-from tongsa.runlog import read_log
+from tongsa.base.errors import DirectoryError, TrainingError, UsageError
+from tongsa.runs.directory import read_card
+from tongsa.runs.job import open_job
+from tongsa.runs.log import read_log
 from tongsa.training.checkpoint import checkpoints, latest
 from tongsa.training.distributed import Team
-from tongsa.training.job import open_job
 from tongsa.training.loop import End, Trainer, Watcher
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 Train = Callable[..., Translator | None]
 

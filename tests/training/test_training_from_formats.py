@@ -9,8 +9,8 @@ import pytest
 from tests.training.conftest import SETTINGS
 
 import tongsa
-from tongsa.text.pairs import Reading, open_corpus
-from tongsa.text.writers import write_corpus
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.formats.writers import write_corpus
 
 READING = Reading(source="ko", target="en")
 FEW = {**SETTINGS, "training.updates": "3", "training.validate_every": "3"}

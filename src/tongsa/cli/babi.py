@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import Threads, check_threads
-from tongsa.errors import UsageError
 
 
 def babi(
@@ -46,10 +46,10 @@ def babi(
 
     import torch
 
-    from tongsa.babi.experiment import Settings
-    from tongsa.babi.report import report
-    from tongsa.babi.stories import read_tasks
-    from tongsa.progress import for_this_stream
+    from tongsa.base.progress import for_this_stream
+    from tongsa.lab.babi.experiment import Settings
+    from tongsa.lab.babi.report import report
+    from tongsa.lab.babi.stories import read_tasks
 
     if threads:
         torch.set_num_threads(threads)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import CORPORA_HELP, Device, Threads, check_threads
 from tongsa.cli.train import parse
-from tongsa.errors import UsageError
 
 
 def compare(
@@ -53,9 +53,9 @@ def compare(
     if seed < 0:
         raise UsageError(f"--seed must not be negative, but is {seed}")
     settings = parse(setting or [])
-    from tongsa.comparison.running import compare as run
-    from tongsa.comparison.table import terminal
-    from tongsa.progress import for_this_stream
+    from tongsa.base.progress import for_this_stream
+    from tongsa.lab.compare.running import compare as run
+    from tongsa.lab.compare.table import terminal
 
     found = run(
         corpus,

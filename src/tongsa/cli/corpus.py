@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import Corpora, Encoding, Salvage
-from tongsa.errors import UsageError
 
 if TYPE_CHECKING:
-    from tongsa.progress import Show
-    from tongsa.text.pairs import Corpus, Pair
+    from tongsa.base.progress import Show
+    from tongsa.formats.pairs import Corpus, Pair
 
 app = typer.Typer(
     name="corpus",
@@ -53,10 +53,10 @@ def report(
 
     Example:  tongsa corpus report data/train --from en --to de --html report.html
     """
-    from tongsa.corpus.page import as_page
+    from tongsa.base.files import write_atomically
+    from tongsa.base.progress import for_this_stream
     from tongsa.corpus.report import as_text, make_report
-    from tongsa.files import write_atomically
-    from tongsa.progress import for_this_stream
+    from tongsa.pages.corpus import as_page
 
     made = make_report(
         _open(corpus, source, target, encoding, salvage), workers=workers, seed=seed, show=for_this_stream()
@@ -91,8 +91,8 @@ def clean(
 
     Example:  tongsa corpus clean data/train --from en --to de --out data/clean
     """
+    from tongsa.base.progress import for_this_stream
     from tongsa.corpus.clean import chosen_faults, clean_corpus
-    from tongsa.progress import for_this_stream
 
     faults = chosen_faults(
         *([name.strip() for name in names.split(",") if name.strip()] for names in (only, keep, also))
@@ -120,8 +120,8 @@ def convert(
 
     Example:  tongsa corpus convert memory.tmx --from en --to de --out data/train
     """
-    from tongsa.progress import for_this_stream
-    from tongsa.text.writers import write_corpus
+    from tongsa.base.progress import for_this_stream
+    from tongsa.formats.writers import write_corpus
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
@@ -150,8 +150,8 @@ def split(
 
     Example:  tongsa corpus split data/all --from en --to de --valid 2000 --test 2000 --out data
     """
+    from tongsa.base.progress import for_this_stream
     from tongsa.corpus.parts import split as split_corpus
-    from tongsa.progress import for_this_stream
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
@@ -178,9 +178,9 @@ def sample(
 
     Example:  tongsa corpus sample data/train --from en --to de --count 500 --out sample.tsv
     """
-    from tongsa.progress import for_this_stream
-    from tongsa.text.draws import reservoir
-    from tongsa.text.writers import write_corpus
+    from tongsa.base.progress import for_this_stream
+    from tongsa.data.draws import reservoir
+    from tongsa.formats.writers import write_corpus
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
@@ -204,10 +204,10 @@ def dedupe(
 
     Example:  tongsa corpus dedupe data/train --from en --to de --by source --out data/once
     """
+    from tongsa.base.progress import for_this_stream
     from tongsa.corpus.parts import deduplicated
-    from tongsa.progress import for_this_stream
-    from tongsa.text.tally import Tally
-    from tongsa.text.writers import write_corpus
+    from tongsa.formats.tally import Tally
+    from tongsa.formats.writers import write_corpus
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
@@ -230,7 +230,7 @@ def dedupe(
 
 
 def _open(names: list[str], source: str, target: str, encoding: str, salvage: bool) -> Corpus:
-    from tongsa.text.pairs import Reading, open_corpus
+    from tongsa.formats.pairs import Reading, open_corpus
 
     if not source or not target:
         raise UsageError("the languages are missing", "Name them:  --from en --to de")

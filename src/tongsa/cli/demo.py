@@ -25,10 +25,10 @@ def demo(
     import shutil
 
     import tongsa
+    from tongsa.base.files import write_atomically
+    from tongsa.base.progress import for_this_stream
+    from tongsa.demo.grammar import corpus
     from tongsa.evaluation.scores import score
-    from tongsa.files import write_atomically
-    from tongsa.progress import for_this_stream
-    from tongsa.text.grammar import corpus
 
     show = for_this_stream()
     show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")

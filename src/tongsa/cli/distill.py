@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import Corpora, Device, Encoding, Threads
-from tongsa.errors import UsageError
 
 
 def distill(
@@ -39,8 +39,8 @@ def distill(
 
     Example:  tongsa distill runs/en-de data/train --valid data/valid --out runs/en-de-fast --minutes 30
     """
+    from tongsa.base.progress import for_this_stream
     from tongsa.cli.train import parse
-    from tongsa.progress import for_this_stream
     from tongsa.training.distill import distil
 
     if minutes is not None and not 0 < minutes < float("inf"):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tongsa.errors import UsageError
-from tongsa.progress import Show
+from tongsa.base.errors import UsageError
+from tongsa.base.progress import Show
 
 if TYPE_CHECKING:
     from tongsa.documents import Translated
     from tongsa.documents.engine import TranslatorLike
-    from tongsa.documents.segments import State
+    from tongsa.formats.segments import State
 
 
 def translate_documents(

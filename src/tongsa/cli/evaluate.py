@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import CorpusError
 from tongsa.cli.options import (
     Beam,
     Corpora,
@@ -24,7 +25,6 @@ from tongsa.cli.options import (
     Threads,
     check_threads,
 )
-from tongsa.errors import CorpusError
 
 
 def evaluate(
@@ -48,12 +48,12 @@ def evaluate(
     Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
     """
     check_threads(threads)
+    from tongsa.base.files import write_atomically
+    from tongsa.base.progress import for_this_stream
     from tongsa.evaluation.scores import check_metrics, score
-    from tongsa.files import write_atomically
-    from tongsa.progress import for_this_stream
-    from tongsa.stream import Stream, Texts
-    from tongsa.text.pairs import Reading, open_corpus
-    from tongsa.translator import Translator
+    from tongsa.formats.pairs import Reading, open_corpus
+    from tongsa.translation.stream import Stream, Texts
+    from tongsa.translation.translator import Translator
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     check_metrics(metrics)  # before the minutes of translating

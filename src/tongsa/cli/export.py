@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import Directory, Precision
-from tongsa.errors import UsageError
 
 FORMATS = ("ctranslate2", "marian")
 
@@ -32,19 +32,19 @@ def export(
         raise UsageError(f"{to_format} is no format to export to", f"Formats: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already", "Choose another place: nothing is overwritten.")
-    from tongsa.directory import WEIGHTS, read_card, read_tensors
     from tongsa.engines import PRECISIONS
+    from tongsa.runs.directory import WEIGHTS, read_card, read_tensors
     from tongsa.text.subwords import Subwords
 
     card, subwords = read_card(directory), Subwords.load(directory)
     if to_format == "marian":
-        from tongsa.export.marian import write_marian
+        from tongsa.engines.marian_export import write_marian
 
         write_marian(out, directory, card, subwords)
     else:
+        from tongsa.base.files import replacing
         from tongsa.engines.compiled import transformer
-        from tongsa.export.ctranslate2 import write_ctranslate2
-        from tongsa.files import replacing
+        from tongsa.engines.ctranslate2_export import write_ctranslate2
 
         if precision not in PRECISIONS:
             raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
@@ -54,7 +54,7 @@ def export(
             write_ctranslate2(temporary, weights, transformer(card), subwords, chosen)
             subwords.save(temporary)
             if shortlist:
-                from tongsa.export.shortlist import write_shortlist
+                from tongsa.engines.shortlist import write_shortlist
 
                 write_shortlist(temporary, directory, subwords)
     print(out)

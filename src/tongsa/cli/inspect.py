@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import Device, Directory, Threads, check_threads
-from tongsa.errors import UsageError
 
 if TYPE_CHECKING:
-    from tongsa.attention import Inspection, Kind
+    from tongsa.engines.inspection import Inspection, Kind
 
 KINDS = {"encoder-decoder": "cross", "encoder": "encoder", "decoder": "decoder"}
 FORMATS = (".html", ".png", ".svg")
@@ -42,7 +42,7 @@ def inspect(
     if out and suffix not in FORMATS:
         raise UsageError(f"{out}: the name must end in {', '.join(FORMATS)}")
     check_threads(threads)
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
     translator = Translator.load(directory, engine="native", threads=threads, device=device)
     seen = translator.inspect(text, to_text)
@@ -54,14 +54,14 @@ def inspect(
     if out is None:
         _print(seen, *_choice(seen, kind, layer, head))
         return
-    from tongsa.files import write_atomically
+    from tongsa.base.files import write_atomically
 
     if suffix == ".html":
-        from tongsa.attention.page import page
+        from tongsa.pages.attention import page
 
         write_atomically(out, page(seen))
     else:
-        from tongsa.attention import picture
+        from tongsa.pages import attention_picture as picture
 
         write_atomically(out, picture.draw(seen, *_choice(seen, kind, layer, head), suffix[1:]))
     print(out)
@@ -85,8 +85,8 @@ def _choice(seen: Inspection, name: str, layer: int | None, head: int | None) ->
 def _print(seen: Inspection, kind: Kind, layer: int, head: int | None) -> None:
     from rich.console import Console
 
-    from tongsa.attention import terminal
-    from tongsa.attention.page import sentence
+    from tongsa.pages import attention_terminal as terminal
+    from tongsa.pages.attention import sentence
 
     console = Console(highlight=False)
     console.print(sentence(seen.source_tokens), markup=False, style="bold")

@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from tongsa.base.errors import CorpusError
+from tongsa.base.partial import PartialOutput, is_finished
+from tongsa.base.progress import for_this_stream
 from tongsa.decoding.search import Search
-from tongsa.errors import CorpusError
-from tongsa.partial import PartialOutput, is_finished
-from tongsa.progress import for_this_stream
-from tongsa.stream import Lines, Stream
 from tongsa.text.lines import decode, open_bytes
-from tongsa.translator import Translation, Translator
+from tongsa.translation.stream import Lines, Stream
+from tongsa.translation.translator import Translation, Translator
 
 
 @dataclass(frozen=True, kw_only=True)

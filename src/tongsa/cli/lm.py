@@ -35,10 +35,10 @@ def lm(
 
     import torch
 
-    from tongsa.language_model.experiment import Settings, run
-    from tongsa.language_model.table import as_text
-    from tongsa.language_model.training import Plan
-    from tongsa.progress import for_this_stream
+    from tongsa.base.progress import for_this_stream
+    from tongsa.lab.language_model.experiment import Settings, run
+    from tongsa.lab.language_model.table import as_text
+    from tongsa.lab.language_model.training import Plan
 
     if threads:
         torch.set_num_threads(threads)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tongsa import __version__
+from tongsa.base.errors import TongsaError
 from tongsa.cli import (
     babi,
     compare,
@@ -26,7 +27,6 @@ from tongsa.cli import (
     train,
     translate,
 )
-from tongsa.errors import TongsaError
 
 app = typer.Typer(
     name="tongsa",

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
 CORPORA_HELP = (

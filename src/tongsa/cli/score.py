@@ -34,9 +34,9 @@ def score(
     Example:  tongsa score runs/en-de data/test
     """
     check_threads(threads)
-    from tongsa.progress import for_this_stream
-    from tongsa.text.pairs import Reading, open_corpus
-    from tongsa.translator import Translator
+    from tongsa.base.progress import for_this_stream
+    from tongsa.formats.pairs import Reading, open_corpus
+    from tongsa.translation.translator import Translator
 
     translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
     languages = Reading(

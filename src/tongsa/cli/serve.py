@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import MissingExtraError
 from tongsa.cli.options import Beam, Device, EngineName, Precision, Shortlist, Threads, check_threads
-from tongsa.errors import MissingExtraError
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
 
@@ -54,13 +54,13 @@ def serve(
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(package.replace("_", "-"), "serve")
     check_threads(threads)
-    from tongsa.machine import usable_cores
+    from tongsa.base.machine import usable_cores
     from tongsa.server.keys import Keys
     from tongsa.server.limits import parse
     from tongsa.server.run import Place, run
     from tongsa.server.service import Service
     from tongsa.server.translators import Translators
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
     def load(directory: Path) -> Translator:
         translator = Translator.load(

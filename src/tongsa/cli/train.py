@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import CORPORA_HELP, Device, Salvage, Threads
-from tongsa.errors import UsageError
 
 
 def train(
@@ -53,7 +53,7 @@ def train(
 
     Example:  tongsa train data/train --from en --to de --valid data/valid --out runs/en-de --minutes 30
     """
-    from tongsa.progress import for_this_stream
+    from tongsa.base.progress import for_this_stream
 
     if out is None:
         raise UsageError(

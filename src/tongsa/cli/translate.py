@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import (
     Beam,
     Device,
@@ -19,11 +20,10 @@ from tongsa.cli.options import (
     Threads,
     check_threads,
 )
-from tongsa.errors import UsageError
 
 if TYPE_CHECKING:
     from tongsa.decoding.search import Sampling, Search
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
 
 def translate(
@@ -103,8 +103,8 @@ def translate(
     check_threads(threads)
     from tongsa.cli.job import Form, Job
     from tongsa.decoding.search import Sampling
-    from tongsa.directory import WEIGHTS
-    from tongsa.translator import Translator
+    from tongsa.runs.directory import WEIGHTS
+    from tongsa.translation.translator import Translator
 
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed) if sample else None
     translator = Translator.load(
@@ -112,8 +112,8 @@ def translate(
     )
     search = _search(translator, beam, length_penalty, nbest, sampling)
     if document:
+        from tongsa.base.progress import for_this_stream
         from tongsa.cli.document import translate_documents
-        from tongsa.progress import for_this_stream
 
         translator.search = search
         translate_documents(

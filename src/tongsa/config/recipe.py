@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from tongsa.base.errors import RecipeError
 from tongsa.config.architectures import ARCHITECTURES, ModelSection, TransformerSection
 from tongsa.config.sections import CorpusSection, DecodingSection, SubwordsSection, TrainingSection
-from tongsa.errors import RecipeError
 
 Values = Mapping[str, Any]
 

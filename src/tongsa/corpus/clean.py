@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from tongsa.base.errors import UsageError
+from tongsa.base.progress import Show
 from tongsa.corpus.faults import FAULTS, REMOVED
 from tongsa.corpus.scan import scan, take_sample
-from tongsa.errors import UsageError
-from tongsa.progress import Show
-from tongsa.text.pairs import Corpus
-from tongsa.text.tally import Tally
-from tongsa.text.writers import text_file, writing
+from tongsa.formats.pairs import Corpus
+from tongsa.formats.tally import Tally
+from tongsa.formats.writers import text_file, writing
 
 
 def chosen_faults(only: Sequence[str], keep: Sequence[str], also: Sequence[str]) -> list[str]:

@@ -17,10 +17,10 @@ from tongsa.corpus.judge import CUT_FEATURES, UNRELATED, Judge, Side, side
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.scripts import script
 from tongsa.corpus.shifts import FURTHEST, offsets
+from tongsa.formats.pairs import Pair
 from tongsa.text import placeholders
 from tongsa.text.languages import matches
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Pair
 
 FAULTS = {
     "empty": "a side has no text",

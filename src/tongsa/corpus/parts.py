@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from tongsa.base.errors import CorpusError, UsageError
 from tongsa.corpus.seen import Seen, hashes
-from tongsa.errors import CorpusError, UsageError
+from tongsa.formats.pairs import Corpus, Pair
+from tongsa.formats.writers import writing
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Corpus, Pair
-from tongsa.text.writers import writing
 
 BLOCK = 2000
 KEYS: dict[str, Callable[[Pair], str]] = {

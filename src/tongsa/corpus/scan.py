@@ -17,15 +17,15 @@ from itertools import chain, islice
 
 import numpy as np
 
+from tongsa.base.errors import CorpusError
+from tongsa.base.progress import Show
 from tongsa.corpus.faults import Expected, detect, find_faults, texts
 from tongsa.corpus.judge import Judge
 from tongsa.corpus.scripts import script
 from tongsa.corpus.seen import Seen, hashes
 from tongsa.corpus.teaching import learn_judge
-from tongsa.errors import CorpusError
-from tongsa.progress import Show
+from tongsa.formats.pairs import Corpus, Pair
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Corpus, Pair
 
 BLOCK = 1000
 AROUND = 8

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from tongsa.decoding.search import Hypothesis, Search, Special, length_penalty
-from tongsa.models.contract import Seq2Seq, State, Tree, repeat, select
+from tongsa.models.contracts import Seq2Seq, State, Tree, repeat, select
 
 
 class Candidates(NamedTuple):

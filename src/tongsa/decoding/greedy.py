@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tongsa.decoding.search import Hypothesis, Special, length_penalty
-from tongsa.models.contract import Seq2Seq, State, Tree, select
+from tongsa.models.contracts import Seq2Seq, State, Tree, select
 
 Choose = Callable[[Tensor], Tensor]
 """Log-probabilities (rows, vocabulary) to a token for each row."""

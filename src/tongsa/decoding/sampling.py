@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tongsa.decoding.greedy import walk
 from tongsa.decoding.search import Hypothesis, Sampling, Special
-from tongsa.models.contract import Seq2Seq, Tree, repeat
+from tongsa.models.contracts import Seq2Seq, Tree, repeat
 
 
 def sample(

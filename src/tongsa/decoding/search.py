@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from tongsa.base.errors import UsageError
 from tongsa.config import DecodingSection
-from tongsa.errors import UsageError
 
 if TYPE_CHECKING:
     from torch import Tensor

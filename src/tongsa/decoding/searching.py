@@ -9,7 +9,7 @@ from tongsa.decoding.beam import beam_search
 from tongsa.decoding.greedy import greedy
 from tongsa.decoding.sampling import sample
 from tongsa.decoding.search import Hypothesis, Search, Special, length_limits
-from tongsa.models.contract import Seq2Seq
+from tongsa.models.contracts import Seq2Seq
 
 
 @torch.inference_mode()

@@ -11,22 +11,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tongsa.documents.csv import read_csv
-from tongsa.documents.docx import read_docx
+from tongsa.base.errors import CorpusError, UsageError
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
 from tongsa.documents.engine import Help, TranslatorLike, translate_segments
-from tongsa.documents.html import read_html
-from tongsa.documents.json import read_json
-from tongsa.documents.markdown import read_markdown
-from tongsa.documents.odt import read_odt
-from tongsa.documents.po import read_po
-from tongsa.documents.segments import Document, Languages, Options, Outcome, Segment
-from tongsa.documents.srt import read_srt
-from tongsa.documents.text import read_text
-from tongsa.documents.tmx import read_tmx
-from tongsa.documents.xliff import read_xliff
-from tongsa.errors import CorpusError, UsageError
-from tongsa.files import write_atomically
-from tongsa.progress import Show
+from tongsa.formats.csv_document import read_csv
+from tongsa.formats.docx import read_docx
+from tongsa.formats.html import read_html
+from tongsa.formats.json import read_json
+from tongsa.formats.markdown import read_markdown
+from tongsa.formats.odt import read_odt
+from tongsa.formats.po_document import read_po
+from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
+from tongsa.formats.srt import read_srt
+from tongsa.formats.text_document import read_text
+from tongsa.formats.tmx_document import read_tmx
+from tongsa.formats.xliff_document import read_xliff
 
 __all__ = ["FORMATS", "Help", "Languages", "Options", "Translated", "open_document", "translate_document"]
 

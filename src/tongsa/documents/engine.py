@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tongsa.documents.confidence import CUT, Calibration
+from tongsa.base.progress import Show, Silent
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.memory import Memory
 from tongsa.documents.protect import Masked, mask, sound
-from tongsa.documents.segments import Outcome, Segment, plain
-from tongsa.documents.sentences import gap, split
 from tongsa.documents.ways import WAYS, Answer, InPieces, Sentence, Translated, Way, has_letters, numbers
-from tongsa.progress import Show, Silent
+from tongsa.formats.segments import Outcome, Segment, plain
+from tongsa.text.sentences import gap, split
+from tongsa.translation.confidence import CUT, Calibration
 
 BRANCHING = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\b")
 """ICU messages: `{count, plural, one {# file} other {# files}}`."""

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tongsa.documents.segments import Mark
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
+from tongsa.formats.segments import Mark
 from tongsa.text.lines import read_lines
 
 ENDING = 4

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from tongsa.documents.segments import Languages, Near
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.formats.segments import Languages, Near
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Reading, open_corpus
 
 LIKE = 0.75
 """From this likeness on (the ratio of difflib) an entry is worth showing."""

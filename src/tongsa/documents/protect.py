@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from tongsa.documents.glossary import Glossary
-from tongsa.documents.segments import Content, Mark, Segment, plain
+from tongsa.formats.segments import Content, Mark, Segment, plain
 from tongsa.text.placeholders import Placeholder, find
 
 FIRST = 0xF0000

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from tongsa.documents.segments import Near, Outcome, Segment, visible
-from tongsa.files import write_atomically
+from tongsa.base.files import write_atomically
+from tongsa.formats.segments import Near, Outcome, Segment, visible
 
 BELOW = 0.5
 """Confidence from which on a translation need not be looked at, unless something else is wrong with it."""

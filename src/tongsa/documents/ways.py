@@ -17,14 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tongsa.documents.confidence import average
 from tongsa.documents.glossary import seen_form
 from tongsa.documents.project import Aligned, project, shown
 from tongsa.documents.protect import Masked, is_tag, problem
+from tongsa.translation.confidence import average
 
 
 class Translated(Protocol):
-    """What ways need to know of a translation: `tongsa.translator.Translation` has it."""
+    """What ways need to know of a translation: `tongsa.translation.translator.Translation` has it."""
 
     @property
     def text(self) -> str: ...

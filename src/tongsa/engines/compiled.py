@@ -18,11 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tongsa.base.errors import DirectoryError, UsageError, WriteError
+from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
-from tongsa.directory import WEIGHTS, Card, read_weights
-from tongsa.errors import DirectoryError, UsageError, WriteError
-from tongsa.export.positions import POSITIONS
-from tongsa.files import replacing
+from tongsa.engines.positions import POSITIONS
+from tongsa.runs.directory import WEIGHTS, Card, read_weights
 from tongsa.text.subwords import Subwords
 
 FOLDER = "ctranslate2"
@@ -85,12 +85,14 @@ class _Making(NamedTuple):
     shortlist: bool
 
     def write(self, folder: Path) -> None:
-        from tongsa.export.ctranslate2 import write_ctranslate2  # with torch, which nobody needs once it is compiled
+        from tongsa.engines.ctranslate2_export import (
+            write_ctranslate2,  # with torch, which nobody needs once it is compiled
+        )
 
         weights = read_weights(self.directory, self.config, self.subwords)
         write_ctranslate2(folder, weights, self.config, self.subwords, self.precision)
         if self.shortlist:
-            from tongsa.export.shortlist import write_shortlist
+            from tongsa.engines.shortlist import write_shortlist
 
             write_shortlist(folder, self.directory, self.subwords)
 

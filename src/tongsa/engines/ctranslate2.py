@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ctranslate2
 
+from tongsa.base.machine import usable_cores
 from tongsa.config import TransformerSection
 from tongsa.decoding.alignment import most_attended
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty
-from tongsa.directory import Card
 from tongsa.engines.compiled import compiled, transformer
+from tongsa.engines.positions import longest
 from tongsa.engines.shares import cut_note, similar_lengths
-from tongsa.export.positions import longest
-from tongsa.machine import usable_cores
+from tongsa.runs.directory import Card
 from tongsa.text.subwords import END, Subwords
 
 if TYPE_CHECKING:

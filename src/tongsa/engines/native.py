@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from tongsa.base.errors import UsageError
 from tongsa.decoding.alignment import most_attended
 from tongsa.decoding.search import Hypothesis, Search, Special
 from tongsa.decoding.searching import decode
 from tongsa.engines.shares import cut_note, similar_lengths
-from tongsa.errors import UsageError
-from tongsa.models.contract import Attention, Seq2Seq, aligning_layer, token_mask
+from tongsa.models.contracts import Attention, Seq2Seq, aligning_layer, token_mask
 
 
 class NativeEngine:

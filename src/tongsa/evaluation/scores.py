@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 
 METRICS = ("bleu", "chrf", "ter")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 from tongsa.evaluation.scores import tokenizer
 
 SAMPLES = 1000

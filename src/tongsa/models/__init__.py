@@ -16,7 +16,7 @@ from tongsa.config import (
 )
 from tongsa.models.attentional import Attentional
 from tongsa.models.bytenet import ByteNet
-from tongsa.models.contract import Seq2Seq
+from tongsa.models.contracts import Seq2Seq
 from tongsa.models.convs2s import ConvS2S
 from tongsa.models.neural_gpu import NeuralGPU
 from tongsa.models.recurrent import Recurrent

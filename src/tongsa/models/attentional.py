@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tongsa.config import AttentionalSection
 from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
-from tongsa.models.contract import Attention, Seq2Seq, State, Tree
+from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.recurrent import DeepOutput
 from tongsa.models.tables import tables

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from tongsa.config import ConvS2SSection
-from tongsa.models.contract import Attention, Seq2Seq, State, Tree
+from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
 from tongsa.models.convolution import Convolution
 from tongsa.models.dropout import dropout
 from tongsa.models.positions import LearnedPositions

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config import NeuralGPUSection
-from tongsa.models.contract import Seq2Seq, State, Tree, token_mask
+from tongsa.models.contracts import Seq2Seq, State, Tree, token_mask
 from tongsa.models.convolution import neighbours
 from tongsa.models.dropout import dropout
 from tongsa.models.tables import tables

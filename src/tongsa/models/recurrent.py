@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from tongsa.config import RecurrentSection
 from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
-from tongsa.models.contract import Seq2Seq, State, Tree
+from tongsa.models.contracts import Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.tables import tables
 

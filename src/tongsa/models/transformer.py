@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config import TransformerSection
-from tongsa.models.contract import Attention, Seq2Seq, State, Tree
+from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.layers import DecoderLayer, EncoderLayer, KeysValues
 from tongsa.models.positions import LearnedPositions, SinusoidalPositions

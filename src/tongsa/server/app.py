@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from tongsa import __version__
-from tongsa.errors import TongsaError
+from tongsa.base.errors import TongsaError
 from tongsa.server import deepl, libretranslate, own
 from tongsa.server.answers import Json, refused
 from tongsa.server.edge import Edge

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.protect import Masked, mask, problem
-from tongsa.documents.segments import Segment
-from tongsa.documents.sentences import gap, split
 from tongsa.documents.ways import has_letters
+from tongsa.formats.segments import Segment
+from tongsa.text.sentences import gap, split
 
 LONGEST = 1_000
 """Characters of a piece. Sentences are cut at blanks before they are as long; what has none is cut anywhere."""

@@ -16,8 +16,8 @@ from tongsa.server.cutting import LONGEST, slices
 from tongsa.server.lanes import Translating
 
 if TYPE_CHECKING:
-    from tongsa.directory import Card
-    from tongsa.translator import Translation, Translator
+    from tongsa.runs.directory import Card
+    from tongsa.translation.translator import Translation, Translator
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ def as_one(translations: Sequence[Translation]) -> Translation:
     """The translation of a text that had to be cut where nothing ends."""
     if len(translations) == 1:
         return translations[0]
-    from tongsa.translator import Translation
+    from tongsa.translation.translator import Translation
 
     sources = [0, *accumulate(len(each.source_tokens) for each in translations)]
     targets = [0, *accumulate(len(each.tokens) for each in translations)]

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tongsa.base.errors import UsageError
+from tongsa.base.files import write_atomically
 from tongsa.documents.glossary import Glossary
-from tongsa.errors import UsageError
-from tongsa.files import write_atomically
 from tongsa.server.limits import Limits
 from tongsa.server.refusals import Refusal, invalid
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from tongsa.documents.confidence import Calibration, average
 from tongsa.documents.engine import Help
 from tongsa.documents.glossary import Glossary
 from tongsa.server.batching import Queue
@@ -18,9 +17,10 @@ from tongsa.server.lanes import Scoring, Translating
 from tongsa.server.marked import Kind, Said, say_document, say_texts
 from tongsa.server.translators import Route
 from tongsa.server.trust import Trust, Word, evenly, words_of
+from tongsa.translation.confidence import Calibration, average
 
 if TYPE_CHECKING:
-    from tongsa.translator import Translation, Translator
+    from tongsa.translation.translator import Translation, Translator
 
 T = TypeVar("T")
 LARGE = 5_000

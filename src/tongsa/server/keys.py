@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tongsa.errors import UsageError
-from tongsa.files import write_atomically
+from tongsa.base.errors import UsageError
+from tongsa.base.files import write_atomically
 from tongsa.server.refusals import Refusal, slow_down
 
 SHORTEST = 16

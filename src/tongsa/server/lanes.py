@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tongsa.text.lines import tidy
 
 if TYPE_CHECKING:
-    from tongsa.translator import Translation, Translator
+    from tongsa.translation.translator import Translation, Translator
 
 
 @dataclass(frozen=True, eq=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields, replace
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 
 _SIZE = re.compile(r"(\d+)\s*([kKmM]?)[bB]?$")
 

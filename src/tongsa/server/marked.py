@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 
 from tongsa.documents import FORMATS, Options, beside
 from tongsa.documents.engine import Help, translate_segments
-from tongsa.documents.html import HtmlDocument, read_html
-from tongsa.documents.segments import Document, Languages, Mark, Outcome, Segment
+from tongsa.formats.html import HtmlDocument, read_html
+from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
 from tongsa.server.errands import Asking, Errand
 from tongsa.server.translators import Route
 from tongsa.server.trust import Trust, evenly

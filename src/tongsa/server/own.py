@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
-from tongsa.documents.confidence import Calibration
 from tongsa.server.answers import Json, described
 from tongsa.server.parameters import read
 from tongsa.server.refusals import invalid
@@ -15,9 +14,10 @@ from tongsa.server.schemas import Attend, Attention, Score, Scored
 from tongsa.server.service import Service
 from tongsa.server.translators import Route
 from tongsa.text.lines import tidy
+from tongsa.translation.confidence import Calibration
 
 if TYPE_CHECKING:
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
 LONGEST = 600
 """Characters of a sentence to look into: weights grow with the square of it."""
@@ -67,7 +67,7 @@ def _check(source: str, target: str | None) -> None:
 
 
 def _seen(translator: Translator, source: str, target: str | None) -> dict[str, object]:
-    from tongsa.attention import payload  # needs torch, which translating does without
+    from tongsa.engines.inspection import payload  # needs torch, which translating does without
 
     if target is None:
         target = translator.translate([source])[0].text

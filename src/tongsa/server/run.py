@@ -14,7 +14,7 @@ from types import FrameType
 
 import uvicorn
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 from tongsa.server.app import application
 from tongsa.server.logs import set_up, tell
 from tongsa.server.protocol import protocol

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from tongsa.errors import WriteError
+from tongsa.base.errors import WriteError
 from tongsa.server.batching import Queue
 from tongsa.server.detection import detect
 from tongsa.server.files import Files
@@ -24,7 +24,7 @@ from tongsa.server.refusals import Refusal, invalid
 from tongsa.server.translators import Route, Translators
 
 if TYPE_CHECKING:
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
 
 @dataclass

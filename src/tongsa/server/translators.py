@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tongsa.errors import UsageError
+from tongsa.base.errors import UsageError
 from tongsa.server.refusals import Refusal, invalid
 from tongsa.text.languages import matches, plain_code
 
 if TYPE_CHECKING:
-    from tongsa.translator import Translator
+    from tongsa.translation.translator import Translator
 
 LONGEST_CODE = 32
 Direction = tuple[str, str]

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from tongsa.errors import CorpusError
-from tongsa.text.containers import DAMAGE
-from tongsa.text.containers import open_bytes as open_bytes
+from tongsa.base.containers import DAMAGE
+from tongsa.base.containers import open_bytes as open_bytes
+from tongsa.base.errors import CorpusError
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:

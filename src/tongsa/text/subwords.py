@@ -16,9 +16,9 @@ from pathlib import Path
 
 import sentencepiece
 
+from tongsa.base.errors import CorpusError, DirectoryError
+from tongsa.base.files import write_atomically
 from tongsa.config import SubwordsSection
-from tongsa.errors import CorpusError, DirectoryError
-from tongsa.files import write_atomically
 from tongsa.text.resegmentation import Resegmenter
 
 END = 0

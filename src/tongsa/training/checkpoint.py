@@ -20,9 +20,9 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
-from tongsa.batches import Position
-from tongsa.directory import read_tensors
-from tongsa.files import replacing
+from tongsa.base.files import replacing
+from tongsa.data.batches import Position
+from tongsa.runs.directory import read_tensors
 
 RESUMABLE = 2
 """How many of the newest checkpoints keep the optimizer's state."""

@@ -13,13 +13,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from tongsa.files import replacing, write_atomically
-from tongsa.progress import Show, Silent
+from tongsa.base.files import replacing, write_atomically
+from tongsa.base.progress import Show, Silent
+from tongsa.formats.pairs import Pair, Reading, open_corpus
 from tongsa.text.lines import tidy
-from tongsa.text.pairs import Pair, Reading, open_corpus
 from tongsa.training.inherit import student_recipe
 from tongsa.training.run import Names, train
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 BLOCK = 4096
 RECIPE = "student.toml"

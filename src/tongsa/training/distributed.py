@@ -23,7 +23,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from tongsa.errors import TrainingError
+from tongsa.base.errors import TrainingError
 from tongsa.training.board import Board
 
 PATIENCE = timedelta(hours=24)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tongsa.base.errors import UsageError
+from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, merge, parse_settings
-from tongsa.directory import read_card
-from tongsa.errors import UsageError
+from tongsa.data.prepare import Split
 from tongsa.evaluation.scores import bleu
-from tongsa.files import write_atomically
-from tongsa.text.pairs import Corpus, Pair
-from tongsa.training.prepare import Split
-from tongsa.translator import Translator
+from tongsa.formats.pairs import Corpus, Pair
+from tongsa.runs.directory import read_card
+from tongsa.translation.translator import Translator
 
 OLD_PAIRS_SCORED = 500
 """Of the old text, kept aside to see what is forgotten."""

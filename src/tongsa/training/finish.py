@@ -10,19 +10,19 @@ from typing import Any
 
 from torch import Tensor
 
-from tongsa.directory import CARD, Card, write_translator
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
+from tongsa.data.prepare import Prepared
 from tongsa.evaluation.calibration import fit, sentence_quality
 from tongsa.evaluation.scores import METRICS, score
-from tongsa.files import write_atomically
-from tongsa.progress import Show
-from tongsa.report import write_report
-from tongsa.runlog import RunLog
+from tongsa.pages import write_report
+from tongsa.runs.directory import CARD, Card, write_translator
+from tongsa.runs.job import open_job
+from tongsa.runs.log import RunLog
 from tongsa.training.checkpoint import Progress, average, checkpoints, latest, to_average
 from tongsa.training.finetune import scores_before_and_after
-from tongsa.training.job import open_job
-from tongsa.training.prepare import Prepared
 from tongsa.training.watch import provenance
-from tongsa.translator import Translation, Translator
+from tongsa.translation.translator import Translation, Translator
 
 EXAMPLES = 10
 

@@ -13,10 +13,10 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
+from tongsa.base.files import write_atomically
 from tongsa.config import ModelSection, Recipe, TransformerSection, merge
-from tongsa.directory import WEIGHTS, named_weights, read_card, read_tensors
-from tongsa.files import write_atomically
 from tongsa.models import build
+from tongsa.runs.directory import WEIGHTS, named_weights, read_card, read_tensors
 from tongsa.text.subwords import Subwords
 
 DECODER_LAYERS = 2

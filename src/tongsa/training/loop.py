@@ -18,18 +18,18 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from tongsa.batches import Plan, Position, Rows, assemble
+from tongsa.base.errors import TrainingError
 from tongsa.config import Recipe
-from tongsa.directory import load_weights, named_weights, read_tensors
-from tongsa.errors import TrainingError
+from tongsa.data.batches import Plan, Position, Rows, assemble
+from tongsa.data.prepare import Prepared
 from tongsa.models import build
-from tongsa.models.contract import Seq2Seq
+from tongsa.models.contracts import Seq2Seq
+from tongsa.runs.directory import load_weights, named_weights, read_tensors
+from tongsa.runs.job import INITIAL_WEIGHTS, Job
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.distributed import Team
-from tongsa.training.job import INITIAL_WEIGHTS, Job
 from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
-from tongsa.training.prepare import Prepared
 from tongsa.training.schedule import learning_rate
 from tongsa.training.validation import Validation, validate
 

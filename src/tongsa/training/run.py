@@ -12,28 +12,28 @@ from types import FrameType
 
 import torch
 
+from tongsa.base.devices import choose_device
+from tongsa.base.errors import DirectoryError, RecipeError, UsageError
+from tongsa.base.files import write_atomically
+from tongsa.base.machine import usable_cores
+from tongsa.base.progress import Show, Silent
 from tongsa.config import Recipe
-from tongsa.devices import choose_device
-from tongsa.directory import WEIGHTS
-from tongsa.errors import DirectoryError, RecipeError, UsageError
-from tongsa.files import write_atomically
-from tongsa.machine import usable_cores
-from tongsa.presets import choose_recipe, load_recipe
-from tongsa.progress import Show, Silent
-from tongsa.text.pairs import Reading, open_corpus
+from tongsa.config.presets import choose_recipe, load_recipe
+from tongsa.data.prepare import Pairs, Survey, prepare, survey
+from tongsa.formats.pairs import Reading, open_corpus
+from tongsa.formats.tally import Tally
+from tongsa.runs.directory import WEIGHTS
+from tongsa.runs.job import INITIAL_WEIGHTS, Job, open_job, save_job
 from tongsa.text.subwords import Subwords, VocabularySizeError
-from tongsa.text.tally import Tally
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
 from tongsa.training.finetune import Mixture, fine_tuning_recipe
 from tongsa.training.finish import finish
 from tongsa.training.inherit import write_inherited
-from tongsa.training.job import INITIAL_WEIGHTS, Job, open_job, save_job
 from tongsa.training.loop import End, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
-from tongsa.training.prepare import Pairs, Survey, prepare, survey
 from tongsa.training.watch import Leader
-from tongsa.translator import Translator
+from tongsa.translation.translator import Translator
 
 Names = str | Path | Sequence[str | Path]
 

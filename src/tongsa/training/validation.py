@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from tongsa.batches import Plan, assemble
+from tongsa.data.batches import Plan, assemble
+from tongsa.data.prepare import Prepared
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.evaluation.scores import bleu
-from tongsa.models.contract import Seq2Seq
+from tongsa.models.contracts import Seq2Seq
 from tongsa.text.subwords import END
 from tongsa.training.distributed import Team
 from tongsa.training.loss import smoothed_cross_entropy
-from tongsa.training.prepare import Prepared
 
 CHUNK_TOKENS = 4096
 

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from tongsa.directory import Card, named_weights, write_translator
-from tongsa.progress import Show
-from tongsa.runlog import RunLog
+from tongsa.base.progress import Show
+from tongsa.runs.directory import Card, named_weights, write_translator
+from tongsa.runs.job import Job
+from tongsa.runs.log import RunLog
 from tongsa.training.checkpoint import Progress
-from tongsa.training.job import Job
 from tongsa.training.loop import Step, Trainer, Watcher
 from tongsa.training.validation import Validation
 

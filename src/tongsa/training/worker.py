@@ -8,9 +8,9 @@ from pathlib import Path
 
 import torch
 
-from tongsa.errors import TrainingError
+from tongsa.base.errors import TrainingError
+from tongsa.runs.job import open_job
 from tongsa.training.distributed import arrive, follow, join, rendezvous
-from tongsa.training.job import open_job
 from tongsa.training.loop import Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
 

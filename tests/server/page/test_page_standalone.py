@@ -10,10 +10,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from tongsa.attention import Facts, Inspection
-from tongsa.attention.page import frame, page
-from tongsa.models.contract import Attention
+from tongsa.engines.inspection import Facts, Inspection
+from tongsa.models.contracts import Attention
 from tongsa.models.positions import sinusoids
+from tongsa.pages.attention import frame, page
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_the_file_needs_no_server_and_keeps_to_its_policy(tab: Any, seen: Inspec
 def test_page_and_python_show_a_token_alike(tab: Any, seen: Inspection, tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(page(seen), encoding="utf-8")
     tab.goto((tmp_path / "a.html").as_uri())
-    from tongsa.attention import shown
+    from tongsa.engines.inspection import shown
 
     assert tab.locator(".av-column.key bdi").all_inner_texts() == [shown(token) for token in seen.source_tokens]
 

@@ -1,0 +1,1 @@
+"""What every room stands on: errors, atomic files, devices, progress. Knows nothing of translation."""

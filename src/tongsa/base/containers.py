@@ -1,0 +1,98 @@
+"""Files inside of others: gzip, xz, bzip2 and zip, and whole directories.
+
+A member of an archive is named by a path that goes on where the archive's ends: `memories.zip/2024/office.tmx.gz`.
+Members are read as a stream; nothing is unpacked to the disk.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zipfile
+import zlib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, cast
+
+from tongsa.base.errors import CorpusError
+
+PACKED: dict[str, Callable[[Any], object]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+"""What opens a packed file, by its suffix."""
+DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+"""What reading a packed file raises where it is cut or damaged."""
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """The bytes of a file or of a member of an archive, unpacked by its suffix."""
+    try:
+        inner, member = _archive_and_member(path)
+        packed = PACKED.get(path.suffix.lower())
+        if not member:
+            return cast(IO[bytes], packed(path)) if packed else path.open("rb")
+        file = _archive(inner).open(member)
+        return cast(IO[bytes], packed(file)) if packed else file
+    except KeyError as error:
+        raise CorpusError(f"{path} is not in the archive") from error
+    except RuntimeError as error:  # zipfile's word for a password
+        raise CorpusError(f"{path} cannot be read: it is encrypted") from error
+    except zipfile.BadZipFile as error:
+        raise CorpusError(f"{path} is no zip archive, or a damaged one: {error}") from error
+    except NotImplementedError as error:
+        raise CorpusError(f"{path} is packed in a way that cannot be read: {error}") from error
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def is_there(path: Path) -> bool:
+    """Whether a file, or a member of an archive, has this path."""
+    if path.is_file():
+        return True
+    inner, member = _archive_and_member(path)
+    return bool(member) and member in _members(inner)
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files of a directory or zip archive, those of its folders too, in order; hidden ones are passed over."""
+    if folder.is_dir():
+        found = []
+        for parent, folders, names in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            found += [Path(parent) / name for name in sorted(names) if not name.startswith(".")]
+        return found
+    return [folder / name for name in _members(folder) if not Path(name).name.startswith(".")]
+
+
+def kind(path: Path) -> str:
+    """The suffix that tells the format: `.tmx` of `office.TMX.gz`."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    while suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _archive_and_member(path: Path) -> tuple[Path, str]:
+    for parent in path.parents:
+        if parent.suffix.lower() == ".zip" and parent.is_file():
+            return parent, path.relative_to(parent).as_posix()
+    return path, ""
+
+
+def _members(path: Path) -> list[str]:
+    try:
+        return sorted(info.filename for info in _archive(path).infolist() if not info.is_dir())
+    except zipfile.BadZipFile as error:
+        raise CorpusError(f"{path} is no zip archive, or a damaged one: {error}") from error
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    status = path.stat()
+    return _opened(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, modified: int, size: int) -> zipfile.ZipFile:
+    """One directory read an archive, however many of its members are asked for; a changed file is opened anew."""
+    return zipfile.ZipFile(path)

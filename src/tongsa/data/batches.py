@@ -1,0 +1,177 @@
+"""Batches: an update of the weights is a few chunks of sentences of similar length.
+
+    epoch ─ shuffled, sorted by length ─▶ chunks (chunk_tokens target tokens) ─ shuffled ─▶ updates (batch_tokens)
+
+A chunk is what goes through the model at once, so it bounds the memory; workers share the chunks of an update among
+them. Everything is a pure function of the seed and the epoch: a position is two numbers, and any worker can find it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tongsa.data.ids import PairIds, Sentences
+from tongsa.text.subwords import END, Subwords
+
+Rows = NDArray[np.int64]
+"""The places of a chunk's pairs in the corpus."""
+
+
+class Position(NamedTuple):
+    """Which update of which epoch comes next."""
+
+    epoch: int = 0
+    update: int = 0
+
+
+class Batch(NamedTuple):
+    """A chunk as tensors (sentences, positions)."""
+
+    source: Tensor
+    source_mask: Tensor
+    target: Tensor
+    """What the decoder reads: `<pad>`, then the target."""
+    labels: Tensor
+    """What it should write: the target, then the end; `<pad>` behind it."""
+
+    def to(self, device: torch.device) -> Batch:
+        return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The order in which a corpus is gone through."""
+
+    source_lengths: NDArray[np.int32]
+    target_lengths: NDArray[np.int32]
+    """Tokens of each pair, the end included."""
+    batch_tokens: int
+    chunk_tokens: int
+    seed: int
+
+    @classmethod
+    def of(cls, pairs: PairIds, *, batch_tokens: int, chunk_tokens: int, seed: int) -> Plan:
+        return cls(
+            source_lengths=pairs.source.lengths + 1,
+            target_lengths=pairs.target.lengths + 1,
+            batch_tokens=batch_tokens,
+            chunk_tokens=chunk_tokens,
+            seed=seed,
+        )
+
+    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
+        """The chunks of every update from `start` on, and the position behind it; without end."""
+        epoch, first = start
+        while True:
+            groups = self.epoch(epoch)
+            for update in range(first, len(groups)):
+                last = update + 1 == len(groups)
+                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
+            epoch, first = epoch + 1, 0
+
+    def epoch(self, number: int) -> list[list[Rows]]:
+        """Every pair once, in chunks, in updates."""
+        random = np.random.default_rng((self.seed, number))
+        chunks = self.chunks(random)
+        order = random.permutation(len(chunks))
+        per_update = max(1, round(self.batch_tokens / self.chunk_tokens))
+        groups = np.array_split(order, max(1, round(len(chunks) / per_update)))
+        return [[chunks[i] for i in group] for group in groups]
+
+    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
+        """Which of an update's chunks a worker takes: the longest first, each to the worker with the least to do."""
+        costs = [int(self._cost(rows).sum()) for rows in chunks]
+        load = [0] * size
+        mine = []
+        for index in sorted(range(len(chunks)), key=lambda index: -costs[index]):
+            worker = load.index(min(load))
+            load[worker] += costs[index]
+            if worker == rank:
+                mine.append(index)
+        return mine
+
+    def chunks(self, random: np.random.Generator) -> list[Rows]:
+        """Pairs of similar length on both sides together; equals in random order."""
+        shuffled = random.permutation(len(self.target_lengths))
+        strip = self._strips()[self.target_lengths[shuffled]]
+        # Up one strip by source length and down the next, so that a chunk across their border has similar sources too.
+        source = self.source_lengths[shuffled] * np.where(strip % 2, -1, 1)
+        order = shuffled[np.lexsort((source, strip))]
+        # Chunks of equal cost, so that workers with one each are done together; chunk_tokens is their mean.
+        ends = np.cumsum(self._cost(order), dtype=np.int64)
+        budget = self.chunk_tokens * ends[-1] / self.target_lengths.sum(dtype=np.int64)
+        chunks = []
+        first = 0
+        while first < len(order):
+            done = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, done + budget, side="right")))
+            last = first + self._fits(order[first:last])
+            chunks.append(order[first:last])
+            first = last
+        return chunks
+
+    def _cost(self, rows: Rows) -> NDArray[np.int32]:
+        """A target token takes about twice the time of a source token: it looks across too, and is projected."""
+        return self.source_lengths[rows] + 2 * self.target_lengths[rows]
+
+    def _strips(self) -> NDArray[np.int64]:
+        """The strip that each target length falls into.
+
+        Chunks are cells of the plane of target and source lengths. Padding is least where the cells are about square
+        (in ratios of lengths), so with few chunks a strip takes several target lengths, with many only one.
+        """
+        target, ratio = np.log(self.target_lengths), np.log(self.source_lengths / self.target_lengths)
+        chunks = max(1.0, float(self.target_lengths.sum(dtype=np.int64)) / self.chunk_tokens)
+        step = 4 * float(np.sqrt(target.std() * ratio.std() / chunks))  # a side of a cell; 4 deviations hold nearly all
+        lengths = np.arange(1, int(self.target_lengths.max()) + 1)
+        strips = np.unique(np.log(lengths) // step, return_inverse=True)[1] if step > 1e-9 else lengths
+        return np.concatenate([[0], strips])
+
+    def _fits(self, rows: Rows) -> int:
+        """How many of these, padded, stay within twice chunk_tokens on both sides; one always does."""
+        longer = np.maximum(self.source_lengths[rows], self.target_lengths[rows])
+        within = np.maximum.accumulate(longer) * np.arange(1, len(rows) + 1) <= 2 * self.chunk_tokens
+        return max(1, int(within.sum()))
+
+
+def assemble(pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int) -> Batch:
+    """The tensors of a chunk; with `sampling` its sentences are cut into other subwords each time."""
+    source, target = _sentences(pairs.source, rows), _sentences(pairs.target, rows)
+    if sampling:
+        source = [np.array(ids) for ids in subwords.source.resegment([s.tolist() for s in source], sampling, seed)]
+        target = [np.array(ids) for ids in subwords.target.resegment([t.tolist() for t in target], sampling, seed)]
+    source_pad, target_pad = subwords.source.pad, subwords.target.pad
+    read = _padded(source, source_pad, after=END)
+    return Batch(
+        source=read,
+        source_mask=read != source_pad,
+        target=_padded(target, target_pad, before=target_pad),
+        labels=_padded(target, target_pad, after=END),
+    )
+
+
+def _sentences(side: Sentences, rows: Rows) -> list[NDArray[np.integer]]:
+    return [side[row] for row in rows]
+
+
+def _padded(
+    sentences: list[NDArray[np.integer]], pad: int, *, before: int | None = None, after: int | None = None
+) -> Tensor:
+    """(sentences, longest + 1), with one id before or after each sentence."""
+    lengths = np.array([len(ids) for ids in sentences])
+    table = np.full((len(sentences), int(lengths.max()) + 1), pad, dtype=np.int64)
+    first = 0 if before is None else 1
+    places = np.arange(table.shape[1] - 1) < lengths[:, None]
+    table[:, first : table.shape[1] - 1 + first][places] = np.concatenate(sentences)
+    if before is not None:
+        table[:, 0] = before
+    if after is not None:
+        table[np.arange(len(sentences)), lengths] = after
+    return torch.from_numpy(table)

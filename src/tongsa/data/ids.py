@@ -1,0 +1,163 @@
+"""Ids on disk: written once, memory-mapped ever after. Memory stays flat while a corpus grows.
+
+A folder holds one split of a corpus:
+    source.ids  target.ids          all sentences one after the other, uint16 or uint32
+    source.offsets  target.offsets  where each begins, int64
+    about.json                      how many there are, and the key of the text and settings they were made from
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tongsa.base.files import replacing
+from tongsa.config import CorpusSection
+from tongsa.data.cleaning import Tally
+from tongsa.formats.pairs import Pair
+from tongsa.text.lines import tidy
+from tongsa.text.subwords import Subwords, Vocabulary
+
+ABOUT = "about.json"
+
+BLOCK = 8192
+"""Pairs encoded at a time."""
+
+Ids = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of one side, as arrays of ids."""
+
+    ids: Ids
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> Ids:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int32]:
+        return np.diff(self.offsets).astype(np.int32)
+
+    @classmethod
+    def open(cls, folder: Path, side: str, dtype: str) -> Sentences:
+        offsets = np.memmap(folder / f"{side}.offsets", dtype=np.int64, mode="r")
+        # an empty file cannot be mapped
+        ids = np.memmap(folder / f"{side}.ids", dtype=dtype, mode="r") if offsets[-1] else np.empty(0, dtype)
+        return cls(ids, offsets)
+
+
+@dataclass(frozen=True)
+class PairIds:
+    """The pairs of one split."""
+
+    source: Sentences
+    target: Sentences
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @classmethod
+    def open(cls, folder: Path) -> PairIds:
+        about = json.loads((folder / ABOUT).read_text())
+        return cls(*(Sentences.open(folder, side, about["dtype"][side]) for side in ("source", "target")))
+
+
+def stored_key(about: Path) -> str | None:
+    """The key that was written when everything it stands for was."""
+    try:
+        return str(json.loads(about.read_text())["key"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_ids(
+    folder: Path,
+    pairs: Iterable[Pair],
+    subwords: Subwords,
+    section: CorpusSection,
+    *,
+    key: str,
+    threads: int,
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> PairIds:
+    """Encode the pairs, block by block on all threads, and leave out (and count) those that are too long or uneven."""
+    vocabularies = {"source": subwords.source, "target": subwords.target}
+    dtype = {side: _dtype(vocabulary) for side, vocabulary in vocabularies.items()}
+    with replacing(folder) as temporary:
+        temporary.mkdir()
+        with ExitStack() as stack:
+            writers = {
+                side: _Writer(
+                    stack.enter_context((temporary / f"{side}.ids").open("wb")),
+                    stack.enter_context((temporary / f"{side}.offsets").open("wb")),
+                    dtype[side],
+                )
+                for side in vocabularies
+            }
+            for block in _blocks(pairs):
+                left = subwords.source.encode_many([tidy(pair.source) for pair in block], threads)
+                right = subwords.target.encode_many([tidy(pair.target) for pair in block], threads)
+                kept = [
+                    (a, b) for pair, a, b in zip(block, left, right, strict=True) if _usable(pair, a, b, section, tally)
+                ]
+                writers["source"].write([a for a, _ in kept])
+                writers["target"].write([b for _, b in kept])
+                advance(len(block))
+        about = {"key": key, "pairs": writers["source"].count, "dtype": dtype}
+        (temporary / ABOUT).write_text(json.dumps(about))
+    return PairIds.open(folder)
+
+
+def _usable(pair: Pair, source: list[int], target: list[int], section: CorpusSection, tally: Tally) -> bool:
+    longer, shorter = max(len(source), len(target)), min(len(source), len(target))
+    if shorter == 0:
+        tally.drop("with an empty side", pair.where)
+    elif longer > section.max_tokens:
+        tally.drop(f"longer than {section.max_tokens} subwords (corpus.max_tokens)", pair.where)
+    # short sentences may well differ by a factor: "No." and "Das kommt gar nicht in Frage."
+    elif section.max_ratio and longer > section.max_ratio * shorter and longer > 20:
+        tally.drop(f"with sides that differ in length by {section.max_ratio:g} times (corpus.max_ratio)", pair.where)
+    else:
+        return True
+    return False
+
+
+class _Writer:
+    """Appends sentences to a file of ids, and their ends to a file of offsets."""
+
+    def __init__(self, ids: IO[bytes], offsets: IO[bytes], dtype: str) -> None:
+        self._ids, self._offsets, self._dtype = ids, offsets, dtype
+        self.count = 0
+        self._end = 0
+        self._offsets.write(np.zeros(1, np.int64).tobytes())
+
+    def write(self, sentences: list[list[int]]) -> None:
+        self.count += len(sentences)
+        ends = self._end + np.cumsum([len(ids) for ids in sentences], dtype=np.int64)
+        self._end = int(ends[-1]) if len(ends) else self._end
+        self._offsets.write(ends.tobytes())
+        self._ids.write(np.array([id for ids in sentences for id in ids], dtype=self._dtype).tobytes())
+
+
+def _blocks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
+    iterator = iter(pairs)
+    while block := list(islice(iterator, BLOCK)):
+        yield block
+
+
+def _dtype(vocabulary: Vocabulary) -> str:
+    return "uint16" if len(vocabulary) <= 1 << 16 else "uint32"

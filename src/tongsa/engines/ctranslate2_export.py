@@ -1,0 +1,184 @@
+"""A Transformer as a CTranslate2 model: every option of ours has an exact counterpart there.
+
+`<pad>` has no row of its own in CTranslate2: the decoder starts from a zero embedding, which is what our `<pad>` is.
+Its default position encodings are of another formula, so our own table always goes with the model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ctranslate2 import specs
+from numpy.typing import NDArray
+from torch import Tensor
+
+from tongsa.config import TransformerSection
+from tongsa.engines.positions import POSITIONS
+from tongsa.models.contracts import aligning_layer
+from tongsa.models.positions import sinusoids
+from tongsa.text.subwords import Subwords
+
+ACTIVATIONS = {
+    "relu": specs.Activation.RELU,
+    "gelu": specs.Activation.GELU,
+    "swish": specs.Activation.SWISH,
+}
+
+Weights = Mapping[str, Tensor]
+Array = NDArray[np.float32]
+
+
+def write_ctranslate2(
+    out: Path, weights: Weights, config: TransformerSection, subwords: Subwords, precision: str
+) -> None:
+    """Write the files of a CTranslate2 model into the folder `out`; precision is int8 or float32."""
+    spec = specification(weights, config, subwords)
+    spec.validate()
+    spec.optimize(quantization=precision)
+    out.mkdir(parents=True, exist_ok=True)
+    spec.save(str(out))
+
+
+def specification(weights: Weights, config: TransformerSection, subwords: Subwords) -> Any:
+    """The weights in the places that CTranslate2 has for them."""
+    spec = specs.TransformerSpec(_encoder(weights, config), _decoder(weights, config))
+    spec.register_source_vocabulary(subwords.source.all_pieces()[:-1])
+    spec.register_target_vocabulary(subwords.target.all_pieces()[:-1])
+    spec.config.add_source_eos = True
+    spec.config.decoder_start_token = "</s>"  # any piece would do: its embedding is not looked at
+    return spec
+
+
+def _encoder(weights: Weights, config: TransformerSection) -> Any:
+    encoder = specs.TransformerEncoderSpec(
+        config.encoder_layers,
+        config.heads,
+        pre_norm=config.norm == "pre",
+        activation=ACTIVATIONS[config.activation],
+        head_dim=_head_width(config),
+    )
+    encoder.embeddings[0].weight = _array(weights["source_embedding.weight"])[:-1]
+    encoder.position_encodings.encodings = _positions(weights, config, "source_positions")
+    for i, layer in enumerate(encoder.layer):
+        _self_attention(layer.self_attention, weights, config, f"encoder.{i}")
+        _feed_forward(layer.ffn, weights, f"encoder.{i}", norm=1)
+    if config.norm == "pre":
+        _norm(encoder.layer_norm, weights, "encoder_norm")
+    return encoder
+
+
+def _decoder(weights: Weights, config: TransformerSection) -> Any:
+    decoder = specs.TransformerDecoderSpec(
+        config.decoder_layers,
+        config.heads,
+        alignment_layer=aligning_layer(config.decoder_layers),
+        alignment_heads=config.heads,
+        pre_norm=config.norm == "pre",
+        activation=ACTIVATIONS[config.activation],
+        head_dim=_head_width(config),
+    )
+    decoder.start_from_zero_embedding = True
+    embedding, output = (_first(weights, names) for names in (TARGET_EMBEDDING, OUTPUT))
+    decoder.embeddings.weight = _array(embedding)[:-1]
+    decoder.projection.weight = _array(output)[:-1]
+    if "output_bias" in weights:
+        decoder.projection.bias = _array(weights["output_bias"])[:-1]
+    decoder.position_encodings.encodings = _positions(weights, config, "target_positions")
+    for i, layer in enumerate(decoder.layer):
+        _self_attention(layer.self_attention, weights, config, f"decoder.{i}")
+        _cross_attention(layer.attention, weights, config, f"decoder.{i}")
+        _feed_forward(layer.ffn, weights, f"decoder.{i}", norm=2)
+    if config.norm == "pre":
+        _norm(decoder.layer_norm, weights, "decoder_norm")
+    return decoder
+
+
+TARGET_EMBEDDING = ("target_embedding.weight", "source_embedding.weight")
+OUTPUT = ("output.weight", *TARGET_EMBEDDING)
+"""Tied matrices are stored once, under the first of their names: where one is missing, the next one serves."""
+
+
+def _first(weights: Weights, names: tuple[str, ...]) -> Tensor:
+    return weights[next(name for name in names if name in weights)]
+
+
+def _positions(weights: Weights, config: TransformerSection, name: str) -> Array:
+    if config.positions == "learned":
+        return _array(weights[f"{name}.weight"])
+    return _array(sinusoids(POSITIONS, config.d_model))
+
+
+def _self_attention(spec: Any, weights: Weights, config: TransformerSection, layer: str) -> None:
+    name = f"{layer}.self_attention"
+    _linear(spec.linear[0], *_stacked(*(_heads(weights, config, name, part) for part in ("q", "k", "v"))))
+    _linear(spec.linear[1], *_joined_heads(weights, config, name))
+    _scale(spec, config)
+    _norm(spec.layer_norm, weights, f"{layer}.residuals.0.norm")
+
+
+def _cross_attention(spec: Any, weights: Weights, config: TransformerSection, layer: str) -> None:
+    name = f"{layer}.cross_attention"
+    _linear(spec.linear[0], *_heads(weights, config, name, "q"))
+    _linear(spec.linear[1], *_stacked(*(_heads(weights, config, name, part) for part in ("k", "v"))))
+    _linear(spec.linear[2], *_joined_heads(weights, config, name))
+    _scale(spec, config)
+    _norm(spec.layer_norm, weights, f"{layer}.residuals.1.norm")
+
+
+def _feed_forward(spec: Any, weights: Weights, layer: str, norm: int) -> None:
+    for linear, name in ((spec.linear_0, "linear_1"), (spec.linear_1, "linear_2")):
+        _linear(linear, *(_array(weights[f"{layer}.feed_forward.{name}.{part}"]) for part in ("weight", "bias")))
+    _norm(spec.layer_norm, weights, f"{layer}.residuals.{norm}.norm")
+
+
+# CTranslate2 knows one width of a head, d_k = d_v. Where ours differ, the narrower ones are filled up with zeros, which
+# change no product; and queries are scaled by the width they really have.
+
+
+def _head_width(config: TransformerSection) -> int | None:
+    width = max(config.key_width, config.value_width)
+    return None if width * config.heads == config.d_model else width
+
+
+def _scale(spec: Any, config: TransformerSection) -> None:
+    if _head_width(config) is not None or config.key_width != config.value_width:
+        spec.queries_scale = np.float32(1 / math.sqrt(config.key_width))
+
+
+def _heads(weights: Weights, config: TransformerSection, name: str, part: str) -> tuple[Array, Array]:
+    """Weight (heads * width, d_model) and bias of w_q, w_k or w_v."""
+    weight, bias = (_array(weights[f"{name}.w_{part}.{kind}"]) for kind in ("weight", "bias"))
+    own = config.value_width if part == "v" else config.key_width
+    missing = max(config.key_width, config.value_width) - own
+    weight = np.pad(weight.reshape(config.heads, own, -1), ((0, 0), (0, missing), (0, 0)))
+    bias = np.pad(bias.reshape(config.heads, own), ((0, 0), (0, missing)))
+    return weight.reshape(-1, weight.shape[-1]), bias.reshape(-1)
+
+
+def _joined_heads(weights: Weights, config: TransformerSection, name: str) -> tuple[Array, Array]:
+    """Weight (d_model, heads * width) and bias of w_o."""
+    weight, bias = (_array(weights[f"{name}.w_o.{kind}"]) for kind in ("weight", "bias"))
+    missing = max(config.key_width, config.value_width) - config.value_width
+    weight = np.pad(weight.reshape(-1, config.heads, config.value_width), ((0, 0), (0, 0), (0, missing)))
+    return weight.reshape(len(bias), -1), bias
+
+
+def _stacked(*parts: tuple[Array, Array]) -> tuple[Array, Array]:
+    return np.concatenate([weight for weight, _ in parts]), np.concatenate([bias for _, bias in parts])
+
+
+def _linear(spec: Any, weight: Array, bias: Array) -> None:
+    spec.weight, spec.bias = np.ascontiguousarray(weight), np.ascontiguousarray(bias)
+
+
+def _norm(spec: Any, weights: Weights, name: str) -> None:
+    spec.gamma, spec.beta = _array(weights[f"{name}.weight"]), _array(weights[f"{name}.bias"])
+
+
+def _array(tensor: Tensor) -> Array:
+    array: Array = tensor.detach().float().cpu().numpy()
+    return array

@@ -1,0 +1,124 @@
+"""What was seen in one pair: tokens, the weights of every layer and head, and positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from tongsa.models.contracts import Attention
+
+START = "<start>"
+END = "</s>"
+POSITIONS = 64
+"""As many positions as show how the waves of §3.5 go on after a short sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What the labels of a picture need to know of the model."""
+
+    architecture: str = ""
+    source: str = ""
+    """The languages' codes."""
+    target: str = ""
+    d_model: int = 0
+    d_k: int = 0
+    """Width of a head's queries and keys: weights are softmax(QK^T / sqrt(d_k)); 0 where they come another way."""
+    positions: str = ""
+    """sinusoidal or learned; blank where the model adds none."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One of the three places where the Transformer attends (§3.2.3)."""
+
+    name: str
+    """encoder, decoder or cross: the names of models.contract.Attention."""
+    title: str
+    queries: tuple[str, ...]
+    """The tokens of the rows."""
+    keys: tuple[str, ...]
+    """The tokens of the columns."""
+    layers: list[Tensor]
+    """(heads, queries, keys) each."""
+
+    def weights(self, layer: int, head: int | None) -> Tensor:
+        """(queries, keys) of a head, or of the mean of the layer's heads."""
+        heads = self.layers[layer]
+        return heads.mean(dim=0) if head is None else heads[head]
+
+    def sharpest(self) -> int:
+        """The layer whose heads together look most clearly somewhere."""
+        return max(range(len(self.layers)), key=lambda i: float(self.layers[i].mean(dim=0).amax(dim=-1).mean()))
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a model attends to in one pair. In a notebook it draws itself."""
+
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    attention: Attention
+    facts: Facts = field(default_factory=Facts)
+    positions: Tensor | None = None
+    """(positions, width), where the model tells positions apart by adding something."""
+
+    def kinds(self) -> list[Kind]:
+        """The kinds that this model has, the one most often looked at first."""
+        source, target = self.source_tokens, self.target_tokens
+        read = (START, *target[:-1])  # the decoder reads its own output one step late (§3.1)
+        seen = self.attention
+        every = [
+            Kind("cross", "Encoder–decoder attention", target, source, [layer[0] for layer in seen.cross]),
+            Kind("encoder", "Encoder self-attention", source, source, [layer[0] for layer in seen.encoder]),
+            Kind("decoder", "Decoder self-attention", target, read, [layer[0] for layer in seen.decoder]),
+        ]
+        return [kind for kind in every if kind.layers and _fits(kind)]
+
+    def _repr_html_(self) -> str:
+        from tongsa.pages.attention import frame
+
+        return frame(self)
+
+
+def _fits(kind: Kind) -> bool:
+    return all(tuple(layer.shape[1:]) == (len(kind.queries), len(kind.keys)) for layer in kind.layers)
+
+
+def payload(inspection: Inspection) -> dict[str, object]:
+    """What the page draws, as plain values for JSON: weights are [layer][head][query][key]; lists are empty for a
+    kind that the model lacks."""
+    weights = {kind.name: [_rounded(layer, 4) for layer in kind.layers] for kind in inspection.kinds()}
+    facts, table = inspection.facts, inspection.positions
+    return {
+        "source": list(inspection.source_tokens),
+        "target": list(inspection.target_tokens),
+        "encoder": weights.get("encoder", []),
+        "decoder": weights.get("decoder", []),
+        "cross": weights.get("cross", []),
+        "languages": [facts.source, facts.target],
+        "architecture": facts.architecture,
+        "d_model": facts.d_model,
+        "d_k": facts.d_k,
+        "positions": facts.positions,
+        "position_table": None if table is None else _rounded(table[:POSITIONS], 2),
+    }
+
+
+def _rounded(values: Tensor, digits: int) -> object:
+    scale = 10.0**digits
+    return (values.detach().double().cpu() * scale).round().div(scale).tolist()
+
+
+def shown(token: str) -> str:
+    """A token as it is read: the mark of a word's beginning goes, a token that goes on a word gets a dot."""
+    if token == END:
+        return "‹end›"
+    if token == START:
+        return "‹start›"
+    if token.startswith("▁"):
+        return token[1:] or "␣"
+    return f"·{token}" if any(letter.isalnum() for letter in token) else token

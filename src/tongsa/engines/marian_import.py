@@ -1,0 +1,221 @@
+"""A MarianMT model of Hugging Face transformers (all of OPUS-MT is such) as a translator of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tongsa.base.errors import DirectoryError, UsageError
+from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerSection
+from tongsa.engines.marian_export import layer_names
+from tongsa.engines.permutation import interleaved, permuted
+from tongsa.engines.pieces import kind_of, pieces_of, reordered
+from tongsa.runs.directory import CARD, Card, read_tensors, write_translator
+from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
+
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+SHARED = ("model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+ENCODER = ("model.encoder.embed_tokens.weight", "model.shared.weight")
+DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.weight")
+
+
+def import_marian(directory: Path, out: Path, *, source: str = "", target: str = "") -> Card:
+    """Write the translator directory `out` from a MarianMT directory; languages where it does not name them."""
+    if (out / CARD).exists():
+        raise DirectoryError(f"{out} already holds a translator", "Choose another directory: nothing is overwritten.")
+    settings = _read_json(directory, "config.json")
+    _check(directory, settings)
+    tensors = _tensors(directory)
+    subwords = _subwords(directory)
+    config = _model(settings, tensors, subwords)
+    weights = from_marian(tensors, config, settings)
+    _check_sizes(directory, weights, subwords)
+    card = Card(
+        source=source or _language(directory, "source_lang", "--source"),
+        target=target or _language(directory, "target_lang", "--target"),
+        recipe=Recipe(model=config, subwords=_subwords_section(subwords), decoding=_decoding(directory)),
+        training={"imported": f"MarianMT, {directory.name}"},
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    subwords.save(out)
+    write_translator(out, card, weights)
+    return card
+
+
+def from_marian(tensors: dict[str, Tensor], config: TransformerSection, settings: dict[str, Any]) -> dict[str, Tensor]:
+    """Our weights from Marian's tensors."""
+    weights = {ours: tensors[theirs].float() for ours, theirs in layer_names(config)}
+    joint = bool(settings.get("share_encoder_decoder_embeddings", True))
+    source = _first(tensors, SHARED if joint else ENCODER).float()
+    target = _first(tensors, SHARED if joint else DECODER).float()
+    output = tensors["lm_head.weight"].float() if "lm_head.weight" in tensors else target
+    # A model that does not scale its embeddings has them scaled down here, and its output beside them as it is.
+    scale = 1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5
+    weights["source_embedding.weight"] = source * scale
+    if not (joint and config.tied):
+        weights["target_embedding.weight"] = target * scale
+    if not config.tied:
+        weights["output.weight"] = output.clone()
+    if config.output_bias:
+        bias = tensors["final_logits_bias"].float().flatten().clone()
+        bias[-1] = 0.0
+        weights["output_bias"] = bias
+    return permuted(weights, interleaved(config.d_model))
+
+
+def _first(tensors: dict[str, Tensor], names: tuple[str, ...]) -> Tensor:
+    return tensors[next(name for name in names if name in tensors)]
+
+
+def _check(directory: Path, settings: dict[str, Any]) -> None:
+    """All that a Transformer of ours cannot be, in one error."""
+    heads, widths = (
+        {settings.get(f"{stack}_{name}") for stack in ("encoder", "decoder")} for name in ("attention_heads", "ffn_dim")
+    )
+    pad = settings.get("pad_token_id")
+    size = settings.get("decoder_vocab_size") or settings.get("vocab_size") or 0
+    problems = {
+        f"model_type is {settings.get('model_type')}, not marian": settings.get("model_type") != "marian",
+        f"activation_function is {settings.get('activation_function')}": settings.get("activation_function")
+        not in ACTIVATIONS,
+        "encoder and decoder have different numbers of heads": len(heads) != 1,
+        "encoder and decoder have feed-forward networks of different widths": len(widths) != 1,
+        "its LayerNorms come first (normalize_before)": bool(settings.get("normalize_before")),
+        "its embeddings are normalised (normalize_embedding)": bool(settings.get("normalize_embedding")),
+        f"eos_token_id is {settings.get('eos_token_id')}, not {END}": settings.get("eos_token_id") != END,
+        f"pad_token_id is {pad}, not the last one, {size - 1}": pad != size - 1,
+        f"decoder_start_token_id is {settings.get('decoder_start_token_id')}, not that of <pad>": settings.get(
+            "decoder_start_token_id"
+        )
+        != pad,
+    }
+    if any(problems.values()):
+        told = [problem for problem, there in problems.items() if there]
+        raise UsageError(f"{directory} cannot be imported", *told)
+
+
+def _model(settings: dict[str, Any], tensors: dict[str, Tensor], subwords: Subwords) -> TransformerSection:
+    shared = bool(settings.get("share_encoder_decoder_embeddings", True))
+    tied = bool(settings.get("tie_word_embeddings", True) and settings.get("scale_embedding", False))
+    bias = tensors.get("final_logits_bias", torch.zeros(1)).flatten()[:-1]
+    config = TransformerSection(
+        d_model=settings["d_model"],
+        d_ff=settings["encoder_ffn_dim"],
+        heads=settings["encoder_attention_heads"],
+        encoder_layers=settings["encoder_layers"],
+        decoder_layers=settings["decoder_layers"],
+        dropout=float(settings.get("dropout", 0.1)),
+        activation=ACTIVATIONS[settings["activation_function"]],  # type: ignore[arg-type]
+        tied=tied and shared == subwords.joint,
+        output_bias=bool(bias.any()),
+    )
+    problems = config.problems()
+    if problems:
+        raise UsageError("the model cannot be imported", *problems)
+    return config
+
+
+def _subwords(directory: Path) -> Subwords:
+    """Vocabularies whose ids are those of vocab.json."""
+    source_vocabulary = _vocabulary(directory / "vocab.json")
+    separate = _read_json(directory, "tokenizer_config.json").get("separate_vocabs", False)
+    target_vocabulary = _vocabulary(directory / "target_vocab.json") if separate else source_vocabulary
+    source, target = (_read(directory / name) for name in ("source.spm", "target.spm"))
+    if source == target and source_vocabulary == target_vocabulary:
+        joint = _in_order(directory / "source.spm", source, source_vocabulary)
+        return Subwords(joint, joint)
+    return Subwords(
+        _in_order(directory / "source.spm", source, source_vocabulary),
+        _in_order(directory / "target.spm", target, target_vocabulary),
+    )
+
+
+def _in_order(path: Path, model: bytes, pieces: list[str]) -> Vocabulary:
+    try:
+        return Vocabulary(model if pieces_of(model) == pieces else reordered(model, pieces))
+    except (ValueError, RuntimeError) as error:
+        raise DirectoryError(f"{path} is no SentencePiece model: {error}") from error
+
+
+def _vocabulary(path: Path) -> list[str]:
+    """The pieces by their ids, without `<pad>`."""
+    values = _read_json(path.parent, path.name)
+    pieces = sorted(values, key=lambda piece: values[piece])
+    whole = [values[piece] for piece in pieces] == list(range(len(pieces)))
+    if not whole or pieces[-1] != "<pad>" or [pieces[END], pieces[UNKNOWN]] != ["</s>", "<unk>"]:
+        raise UsageError(
+            f"{path} cannot be imported",
+            "Its ids must run from </s> = 0 and <unk> = 1 without gaps to <pad>, as in the models of OPUS-MT.",
+        )
+    if any(piece.startswith(">>") and piece.endswith("<<") for piece in pieces):
+        raise UsageError(f"{path} has several target languages (>>xxx<<)", "Import a model for one pair of languages.")
+    return pieces[:-1]
+
+
+def _tensors(directory: Path) -> dict[str, Tensor]:
+    path = directory / "model.safetensors"
+    if not path.is_file() and (directory / "pytorch_model.bin").is_file():
+        raise UsageError(
+            f"{directory} has its weights in a pickle (pytorch_model.bin), which could run any code when it is read",
+            "Let transformers convert it, if you trust where it comes from:",
+            f"  python -c \"from transformers import MarianMTModel as M; d='{directory}';"
+            ' M.from_pretrained(d).save_pretrained(d, safe_serialization=True)"',
+        )
+    return read_tensors(path)
+
+
+def _check_sizes(directory: Path, weights: dict[str, Tensor], subwords: Subwords) -> None:
+    target = weights.get("target_embedding.weight", weights["source_embedding.weight"])
+    problems = [
+        f"{side} embeddings have {len(table):,} rows, the vocabulary has {len(vocabulary):,} pieces with <pad>"
+        for side, table, vocabulary in (
+            ("source", weights["source_embedding.weight"], subwords.source),
+            ("target", target, subwords.target),
+        )
+        if len(table) != len(vocabulary)
+    ]
+    if bool(target[-1].any()):
+        problems.append("<pad>, which the decoder starts from, has an embedding that is not zero")
+    if problems:
+        raise UsageError(f"{directory} cannot be imported", *problems)
+
+
+def _subwords_section(subwords: Subwords) -> SubwordsSection:
+    return SubwordsSection(
+        size=subwords.source.pad,
+        kind=kind_of(subwords.source.model),  # type: ignore[arg-type]
+        joint=subwords.source is subwords.target,
+    )
+
+
+def _decoding(directory: Path) -> DecodingSection:
+    given = _read_json(directory, "generation_config.json") if (directory / "generation_config.json").is_file() else {}
+    return DecodingSection(beam=int(given.get("num_beams") or DecodingSection.beam))
+
+
+def _language(directory: Path, key: str, option: str) -> str:
+    named = _read_json(directory, "tokenizer_config.json").get(key)
+    if not isinstance(named, str) or not named:
+        raise UsageError(f"{directory} does not say its {key}", f"Name it, for example:  {option} en")
+    return named
+
+
+def _read_json(directory: Path, name: str) -> dict[str, Any]:
+    try:
+        values = json.loads(_read(directory / name))
+    except ValueError as error:
+        raise DirectoryError(f"{directory / name} is not JSON: {error}") from error
+    if not isinstance(values, dict):
+        raise DirectoryError(f"{directory / name} holds no JSON object")
+    return values
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DirectoryError(f"{path} cannot be read: {error.strerror}", "A MarianMT directory has it.") from error

@@ -1,0 +1,127 @@
+"""A lexical shortlist: for each piece of the source the few of the target that it may become.
+
+Most of the time of a small model goes into scoring the whole vocabulary at every step. Which pieces can come at all is
+known from the source: t(target | source) of IBM model 1 (Brown et al. 1993) is learnt from the ids of the training
+text, the likeliest few are kept, and the commonest pieces of all are always allowed. CTranslate2 calls it a vmap.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tongsa.base.errors import DirectoryError
+from tongsa.data.ids import PairIds
+from tongsa.text.subwords import Subwords
+
+FILE = "vmap.txt"
+"""Its name in a CTranslate2 model."""
+
+ROUNDS = 4
+CELLS = 8_000_000
+"""Pairs of a source and a target token that are counted: bounds time and memory of the learning."""
+LIKELIEST = 30
+"""Pieces kept for each piece of the source."""
+LEAST = 1e-3
+"""Probability below which a piece is not kept, even where there is room."""
+COMMON = 300
+"""Pieces that are always allowed."""
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Lexicon(NamedTuple):
+    """t(target | source) of all pieces that were seen in one pair, by source and then by target."""
+
+    sources: Ints
+    targets: Ints
+    chances: Floats
+
+
+def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
+    """Learn from the training ids of a translator directory, and write the file into a CTranslate2 model."""
+    (folder / FILE).write_text(as_text(learn(training_ids(directory), subwords), subwords), encoding="utf-8")
+
+
+def training_ids(directory: Path) -> PairIds:
+    try:
+        return PairIds.open(directory / "data" / "train")
+    except OSError as error:
+        raise DirectoryError(
+            f"{directory} has no training text that a shortlist could be learnt from",
+            f"It is learnt from {directory / 'data' / 'train'}, which training writes.",
+            "Without that, leave out --shortlist.",
+        ) from error
+
+
+def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
+    """The target pieces of each source piece; under None those that are always allowed."""
+    width = len(subwords.target)
+    left, right, translation = lexicon(pairs, width)
+    order = np.lexsort((-translation, left))
+    left, right, translation = left[order], right[order], translation[order]
+    begins = np.searchsorted(left, np.arange(len(subwords.source) + 1))
+    own = {piece: id for id, piece in enumerate(subwords.target.all_pieces())}
+    found: dict[int | None, list[int]] = {None: _commonest(pairs, width)}
+    for id, piece in enumerate(subwords.source.all_pieces()[:-1]):
+        part = slice(begins[id], min(begins[id + 1], begins[id] + LIKELIEST))
+        kept = [int(target) for target in right[part][translation[part] >= LEAST]]
+        if piece in own and own[piece] not in kept:
+            kept.append(own[piece])  # names and numbers are copied
+        found[id] = kept
+    return found
+
+
+def lexicon(pairs: PairIds, width: int) -> Lexicon:
+    """Learnt from the pairs; the target's vocabulary has `width` pieces."""
+    sources, targets, places = _cells(pairs)
+    keys, cells = np.unique(sources * width + targets, return_inverse=True)
+    left = keys // width
+    return Lexicon(left, keys % width, _model_1(left, cells, places))
+
+
+def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
+    """CTranslate2's format: a source piece, a tab, its target pieces; nothing before the tab of what always counts."""
+    left, right = subwords.source.all_pieces(), subwords.target.all_pieces()
+    return "".join(
+        f"{'' if id is None else left[id]}\t{' '.join(right[target] for target in targets)}\n"
+        for id, targets in shortlist.items()
+        if targets
+    )
+
+
+def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
+    """Every source token beside every target token of its pair; and which target token of the corpus that is."""
+    step = max(1, int(np.ceil(_size(pairs) / CELLS)))
+    sources, targets, places, before = [], [], [], 0
+    for i in range(0, len(pairs), step):
+        source, target = pairs.source[i].astype(np.int64), pairs.target[i].astype(np.int64)
+        sources.append(np.tile(source, len(target)))
+        targets.append(np.repeat(target, len(source)))
+        places.append(np.repeat(np.arange(before, before + len(target)), len(source)))
+        before += len(target)
+    return np.concatenate(sources), np.concatenate(targets), np.concatenate(places)
+
+
+def _size(pairs: PairIds) -> int:
+    return int((pairs.source.lengths.astype(np.int64) * pairs.target.lengths).sum())
+
+
+def _model_1(left: Ints, cells: Ints, places: Ints) -> Floats:
+    """t(target | source) of each kind of cell: who wrote whom under the present t, counted and divided."""
+    t: Floats = np.ones(len(left))
+    for _ in range(ROUNDS):
+        chances = t[cells]
+        chances /= np.bincount(places, chances)[places]
+        counts: Floats = np.bincount(cells, chances, len(left)).astype(np.float64)
+        t = counts / np.bincount(left, counts)[left]
+    return t
+
+
+def _commonest(pairs: PairIds, width: int) -> list[int]:
+    counts = np.bincount(pairs.target.ids[:CELLS], minlength=width)
+    return [int(id) for id in np.argsort(-counts, kind="stable")[:COMMON] if counts[id]]

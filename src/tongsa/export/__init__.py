@@ -1,1 +1,0 @@
-"""Translators in the formats of others, and theirs in ours."""

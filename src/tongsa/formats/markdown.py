@@ -1,0 +1,182 @@
+"""Markdown: headings, paragraphs, lists, quotes and table cells; code, links' addresses and front matter stay.
+
+Lines are read into blocks, of which only the text is translated; a paragraph of several lines is one segment and is
+wrapped again. Inside of it emphasis, links, code spans and HTML are marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tongsa.formats.inlines import Inlines
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of
+from tongsa.formats.wrapping import BLOCK_START, HIDDEN, width, wrap
+
+FRAGILE = "*_`[]<>|\\~&%{}#$"
+
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_PREFIX = re.compile(r"(?:[ \t]*(?:>[ \t]?|(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[[ xX]\][ \t]+)?))*[ \t]*")
+_HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
+_UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$")
+_RULE = re.compile(r"(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_TABLE_LINE = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_DEFINITION = re.compile(r"\[(?P<label>[^\]\n^][^\]\n]*)\]:[ \t]*\S")
+_NOTE = re.compile(r"\[\^[^\]\n]+\]:[ \t]+")
+_HTML_BLOCK = re.compile(r"</?[A-Za-z][\w-]*(?:[\s/>]|$)|<!--|<\?|<!")
+_FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Line:
+    start: int
+    text: str
+    """Without its end."""
+    prefix: int
+    """Characters of quote and list markers, and white space."""
+
+    @property
+    def body(self) -> str:
+        return self.text[self.prefix :]
+
+    @property
+    def begins_item(self) -> bool:
+        return bool(re.search(r"(?:[-+*]|\d[.)])[ \t]", self.text[: self.prefix]))
+
+
+def read_markdown(data: bytes, path: Path, options: Options) -> SpanDocument:
+    encoded = Encoded.read(data, path, options.encoding)
+    text = encoded.text
+    document = SpanDocument(path, data, encoded)
+    labels = {m["label"].lower() for m in re.finditer(r"^ {0,3}" + _DEFINITION.pattern, text, re.MULTILINE)}
+    for block in _blocks(text):
+        document.slots += _slots(text, block, labels)
+    return document
+
+
+def _lines(text: str) -> list[Line]:
+    front = _FRONT.match(text)
+    at = front.end() if front else 0
+    lines = []
+    for match in re.finditer(r"[^\n]*\n|[^\n]+$", text[at:]):
+        raw = match.group().rstrip("\r\n")
+        prefix = _PREFIX.match(raw)
+        lines.append(Line(at + match.start(), raw, prefix.end() if prefix else 0))
+    return lines
+
+
+def _blocks(text: str) -> Iterator[list[Line]]:
+    """Groups of lines whose bodies are text of one paragraph, heading or table row."""
+    group: list[Line] = []
+    fence = ""
+    in_html = False
+    was_blank = True
+    for line in _lines(text):
+        body = line.body
+        opened = _FENCE.match(body)
+        if fence:
+            if opened and opened[1].startswith(fence) and not body[opened.end() :].strip():
+                fence = ""
+            continue
+        if opened and "`" not in body[opened.end() :]:
+            fence = opened[1]
+        in_html = (in_html or (was_blank and not group and bool(_HTML_BLOCK.match(body)))) and bool(body.strip())
+        is_code = was_blank and not group and _is_indented(line)
+        stands_alone = bool(_HEADING.match(body) or "|" in body)
+        is_text = not (fence or in_html or is_code) and _is_text(body, bool(group))
+        if group and (not is_text or stands_alone or line.begins_item or _NOTE.match(body)):
+            yield group
+            group = []
+        if is_text:
+            group.append(line)
+            if stands_alone:
+                yield group
+                group = []
+        was_blank = not body.strip() or (is_code and not is_text)
+    if group:
+        yield group
+
+
+def _is_indented(line: Line) -> bool:
+    """Code by its indentation, outside of lists; in a list the same is a paragraph of an item, or code that is kept."""
+    return bool(re.match(r"(?: {4}|\t)", line.text)) and not line.begins_item
+
+
+def _is_text(body: str, below_text: bool) -> bool:
+    if not body.strip() or _RULE.match(body) or _DEFINITION.match(body):
+        return False
+    if below_text and _UNDERLINE.match(body):
+        return False
+    return not ("-" in body and _TABLE_LINE.match(body))
+
+
+def _slots(text: str, block: list[Line], labels: set[str]) -> Iterator[Slot]:
+    first = block[0]
+    if len(block) == 1 and "|" in first.body and not _HEADING.match(first.body):
+        for start, end in _cells(first):
+            yield from _slot(text, [(start, end)], "", labels)
+        return
+    spans = []
+    for line in block:
+        skip = _HEADING.match(line.body) or _NOTE.match(line.body) if line is first else None
+        start = line.start + line.prefix + (skip.end() if skip else 0)
+        end = line.start + len(line.text.rstrip())
+        if line is first and _HEADING.match(line.body):
+            end -= len(text[start:end]) - len(re.sub(r"[ \t]+#+$", "", text[start:end]))
+        spans.append((start, max(start, end)))
+    second = block[1].text[: block[1].prefix] if len(block) > 1 else ""
+    yield from _slot(text, spans, second, labels)
+
+
+def _cells(line: Line) -> Iterator[tuple[int, int]]:
+    """Between bars that are neither escaped nor inside of code."""
+    at = line.prefix
+    body = re.sub(r"\\.|(`+)[^`]*\1", lambda m: "x" * len(m.group()), line.text)
+    for cell in body[at:].split("|"):
+        inner = cell.strip()
+        if inner:
+            start = line.start + at + len(cell) - len(cell.lstrip())
+            yield start, start + len(inner)
+        at += len(cell) + 1
+
+
+def _slot(text: str, spans: list[tuple[int, int]], prefix: str, labels: set[str]) -> Iterator[Slot]:
+    start, end = spans[0][0], spans[-1][1]
+    inlines = Inlines(labels)
+    for (a, b), (after, _) in zip(spans, [*spans[1:], (end, end)], strict=True):
+        line = text[a:b]
+        slash = "\\" if line.endswith("\\") and after > b else ""
+        hard = slash or text.startswith("  ", b, after)
+        inlines.add(line.removesuffix(slash), slash + text[b:after] if hard else "", last=b == end)
+    marked = inlines.marked()
+    if not any(isinstance(part, str) and part.strip() for part in marked.content()):
+        return
+    original = text[start:end]
+    segment = Segment(
+        id=line_of(text, start),
+        content=marked.content(),
+        fragile=FRAGILE,
+        accepts=lambda new: bool(BLOCK_START.match(original)) or not BLOCK_START.match(new),
+    )
+    yield Slot(start=start, end=end, segment=segment, render=_renderer(marked.raws, original, prefix))
+
+
+def _renderer(raws: list[str], original: str, prefix: str) -> Callable[[Outcome], str]:
+    newline = "\r\n" if "\r\n" in original else "\n"
+    columns = max(width(line) for line in original.splitlines() or [""])
+
+    def render(outcome: Outcome) -> str:
+        hidden = "".join(p if isinstance(p, str) else chr(HIDDEN + p.number) for p in outcome.content)
+        shown = re.sub("[\U00100000-\U0010fffd]", lambda m: raws[ord(m.group()) - HIDDEN].replace(" ", "\x00"), hidden)
+        if "\n" in original:
+            # A hard break is a line end of its own: what is on its two sides is wrapped apart.
+            breaks = re.split(r"((?:\\|\x00\x00+)?\r?\n[ \t>\x00]*)", shown)
+            shown = "".join(
+                part if i % 2 else (newline + prefix).join(wrap(part, columns)) for i, part in enumerate(breaks)
+            )
+        return shown.replace("\x00", " ")
+
+    return render

@@ -1,0 +1,65 @@
+"""Parquet: columns with the languages' codes, `source` and `target`, or a struct `translation` of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tongsa.base.containers import open_bytes
+from tongsa.base.errors import CorpusError, MissingExtraError
+from tongsa.formats.csv import named_columns
+from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.text.lines import nfc
+
+ROWS = 4096
+
+
+def read_parquet(path: Path, reading: Reading) -> Iterator[Pair]:
+    pyarrow = arrow()
+    number = 0
+    with open_bytes(path) as file:
+        try:
+            table = pyarrow.parquet.ParquetFile(file)
+            columns = _columns(path, table.schema_arrow, reading)
+            for batch in table.iter_batches(batch_size=ROWS, columns=[column.split("\0")[0] for column in columns]):
+                for source, target in zip(*(_values(batch, column) for column in columns), strict=True):
+                    number += 1
+                    where = Place(path, f"row {number:,}")
+                    if isinstance(source, str) and isinstance(target, str):
+                        yield Pair(nfc(source), nfc(target), where)
+                    else:
+                        reading.left_out.drop("rows without text", where)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise CorpusError(f"{path} cannot be read after row {number:,}: {error}") from error
+
+
+def arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "parquet") from error
+    return pyarrow
+
+
+def _columns(path: Path, schema: Any, reading: Reading) -> list[str]:
+    """Names of the two columns; one inside of a struct is `translation\\0en`."""
+    names = list(schema.names)
+    if found := named_columns(names, reading):
+        return [names[place] for place in found]
+    if "translation" in names and hasattr(schema.field("translation").type, "fields"):
+        inner = [field.name for field in schema.field("translation").type.fields]
+        if found := named_columns(inner, reading):
+            return [f"translation\0{inner[place]}" for place in found]
+    raise CorpusError(
+        f"{path} has no columns {reading.source} and {reading.target}",
+        "Nor does it have source and target, or a struct `translation` of them.",
+        f"Its columns are: {', '.join(names)}",
+    )
+
+
+def _values(batch: Any, column: str) -> list[Any]:
+    outer, _, inner = column.partition("\0")
+    values = batch.column(outer).to_pylist()
+    return [value and value.get(inner) for value in values] if inner else values

@@ -1,0 +1,115 @@
+"""Documents that are text: outcomes replace spans of it, and everything between them stays as it is."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tongsa.base.errors import CorpusError
+from tongsa.formats.segments import Outcome, Segment
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A text, and how to write it as bytes again."""
+
+    text: str
+    encoding: str
+    mark: bytes = b""
+    errors: str = "strict"
+
+    @classmethod
+    def read(cls, data: bytes, path: Path, encoding: str | None, errors: str = "strict") -> Encoded:
+        """In the encoding given, or the one that a byte order mark tells, or UTF-8."""
+        for mark, name in _BYTE_ORDER_MARKS:
+            if data.startswith(mark):
+                return cls(_decode(data[len(mark) :], path, name), name, mark, errors)
+        return cls(_decode(data, path, encoding or "utf-8"), encoding or "utf-8", errors=errors)
+
+    def write(self, text: str, path: Path) -> bytes:
+        try:
+            return self.mark + text.encode(self.encoding, self.errors)
+        except UnicodeEncodeError as error:
+            raise CorpusError(
+                f"{path}: {self.encoding} has no {text[error.start]!r}, which the translation needs",
+                "Convert the file to UTF-8 first.",
+            ) from error
+
+
+def _decode(data: bytes, path: Path, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise CorpusError(
+            f"{path}, line {line:,}: not {encoding} (0x{data[error.start]:02x}: {error.reason})",
+            "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)",
+        ) from error
+    except LookupError as error:
+        raise CorpusError(
+            f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252"
+        ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """A span of the text, its segment, and how an outcome is written there."""
+
+    start: int
+    end: int
+    segment: Segment
+    render: Callable[[Outcome], str]
+
+
+@dataclass
+class SpanDocument:
+    """Text with slots in it, from left to right."""
+
+    path: Path
+    data: bytes
+    encoded: Encoded
+    slots: list[Slot] = field(default_factory=list)
+    also: list[tuple[int, int, str]] = field(default_factory=list)
+    """Spans that change whenever anything is translated: the language a page says it is in."""
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [slot.segment for slot in self.slots]
+
+    def write(self, outcomes: Sequence[Outcome]) -> bytes:
+        edits = (
+            [
+                (slot.start, slot.end, slot.render(outcome))
+                for slot, outcome in zip(self.slots, outcomes, strict=True)
+                if outcome.changed and outcome.content != slot.segment.content
+            ]
+            if outcomes
+            else []
+        )
+        if not edits:
+            return self.data
+        return self.encoded.write(replaced(self.encoded.text, [*edits, *self.also]), self.path)
+
+
+def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """The text with each (start, end, new) put in; spans do not overlap."""
+    pieces = []
+    at = 0
+    for start, end, new in sorted(edits):
+        pieces += [text[at:start], new]
+        at = end
+    return "".join(pieces) + text[at:]
+
+
+def line_of(text: str, at: int) -> str:
+    return f"line {text.count(chr(10), 0, at) + 1}"

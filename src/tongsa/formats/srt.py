@@ -1,0 +1,93 @@
+"""Subtitles, SubRip and WebVTT: numbers, timing and settings stay; a cue keeps its number of lines and their length."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from tongsa.formats.marked import Marked
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.spans import Encoded, Slot, SpanDocument
+from tongsa.formats.wrapping import HIDDEN, balance, width
+
+COLUMNS = 42
+"""The usual limit of a subtitle line; a file with longer ones keeps its own longest."""
+
+_TIMING = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->.*$", re.MULTILINE)
+_TAG = re.compile(r"<(/?)([A-Za-z]*)[^<>]*>|\{\\[^{}]*\}")
+_SPEAKER = re.compile(r"\s*[-–—]\s?(?=\S)")
+
+
+def read_srt(data: bytes, path: Path, options: Options) -> SpanDocument:
+    encoded = Encoded.read(data, path, options.encoding)
+    document = SpanDocument(path, data, encoded)
+    cues = list(_cues(encoded.text))
+    longest = max(
+        (width(_TAG.sub("", line)) for _, start, end in cues for line in encoded.text[start:end].splitlines()),
+        default=0,
+    )
+    for name, start, end in cues:
+        document.slots += _slots(encoded.text, start, end, name, max(COLUMNS, longest))
+    return document
+
+
+def _cues(text: str) -> Iterator[tuple[str, int, int]]:
+    """What is between a timing line and the next blank line."""
+    blank = re.compile(r"\r?\n[ \t]*\r?\n|\s*\Z")
+    for match in _TIMING.finditer(text):
+        start = match.end()
+        while start < len(text) and text[start] in "\r":
+            start += 1
+        end = blank.search(text, start)
+        stop = end.start() if end else len(text)
+        start = start + 1 if text.startswith("\n", start) else start
+        if text[start:stop].strip():
+            yield match.group().strip().split("-->")[0].strip(), start, stop
+
+
+def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator[Slot]:
+    """One for the cue, or one for each speaker where lines begin with a dash."""
+    lines = list(re.finditer(r"[^\r\n]+", text[start:end]))
+    speakers = [i for i, line in enumerate(lines) if _SPEAKER.match(_TAG.sub("", line.group()))]
+    borders = [*speakers, len(lines)] if speakers and speakers[0] == 0 else [0, len(lines)]
+    for first, after in pairwise(borders):
+        begin, stop = start + lines[first].start(), start + lines[after - 1].end()
+        dash = _SPEAKER.match(text[begin:stop]) if borders[0] in speakers else None
+        begin += dash.end() if dash else 0
+        raw = text[begin:stop]
+        marked = _marked(raw)
+        segment = Segment(id=name, content=marked.content())
+        room = columns - (width(dash.group()) if dash else 0)
+        render = _renderer(marked.raws, after - first, room, "\r\n" if "\r\n" in text else "\n")
+        yield Slot(start=begin, end=stop, segment=segment, render=render)
+
+
+def _marked(raw: str) -> Marked:
+    """Lines are one sentence for translation; tags are marks."""
+    raw = re.sub(r"[ \t]*\r?\n[ \t]*", " ", raw)
+    marked = Marked()
+    end = 0
+    for match in _TAG.finditer(raw):
+        marked.text(raw[end : match.start()])
+        end = match.end()
+        closes, name = match[1], (match[2] or "").lower()
+        if closes:
+            marked.close(match.group(), name)
+        elif name:
+            marked.open(match.group(), name)
+        else:
+            marked.alone(match.group())
+    marked.text(raw[end:])
+    return marked
+
+
+def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callable[[Outcome], str]:
+    def render(outcome: Outcome) -> str:
+        """Tags are one character of no width while lines are cut."""
+        hidden = "".join(p if isinstance(p, str) else chr(HIDDEN + p.number) for p in outcome.content)
+        cut = newline.join(balance(hidden, lines, columns))
+        return re.sub("[\U00100000-\U0010fffd]", lambda m: tags[ord(m.group()) - HIDDEN], cut)
+
+    return render

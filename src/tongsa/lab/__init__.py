@@ -1,0 +1,1 @@
+"""Experiments with the systems of the paper."""

@@ -1,0 +1,113 @@
+"""The files of the bAbI tasks: `qa3_three-supporting-facts_train.txt` and their like.
+
+    1 Mina went to the library.
+    2 Where is Mina?<TAB>library<TAB>1
+
+A line is a sentence of the story, or a question with its answer and the lines that support it; number 1 begins anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tongsa.base.errors import CorpusError
+from tongsa.text.lines import read_lines
+
+_FILE = re.compile(r"qa(\d+)_(.+)_(train|test)\.txt")
+_LINE = re.compile(r"(\d+) (.+)")
+_WORD = re.compile(r"\w+(?:['-]\w+)*")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, and all that was told before it."""
+
+    task: int
+    story: tuple[str, ...]
+    text: str
+    answer: str
+    """One word; a list ("apple,milk") counts as a word of its own (§4)."""
+    supports: tuple[int, ...]
+    """Places in the story that hold the answer: never shown to the model."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One of the twenty."""
+
+    number: int
+    name: str
+    train: list[Question]
+    test: list[Question]
+
+
+def words(sentence: str) -> list[str]:
+    """Lower case, without punctuation."""
+    return _WORD.findall(sentence.lower())
+
+
+def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[Task]:
+    """The tasks of a folder that have both files, in order."""
+    if not folder.is_dir():
+        raise CorpusError(f"{folder} is no folder", "DATA holds the files of the tasks: qa1_..._train.txt and so on.")
+    found: dict[tuple[int, str], dict[str, Path]] = {}
+    for path in sorted(folder.iterdir()):
+        if match := _FILE.fullmatch(path.name):
+            found.setdefault((int(match[1]), match[2]), {})[match[3]] = path
+    tasks = []
+    for (number, name), files in sorted(found.items()):
+        if wanted is not None and number not in wanted:
+            continue
+        if missing := {"train", "test"} - set(files):
+            raise CorpusError(
+                f"{folder} has no qa{number}_{name}_{missing.pop()}.txt", "A task needs its train and its test file."
+            )
+        train, test = (list(read_questions(files[part], number)) for part in ("train", "test"))
+        tasks.append(Task(number, name.replace("-", " "), train, test))
+    if absent := (wanted or set()) - {task.number for task in tasks}:
+        raise CorpusError(f"{folder} has no task {min(absent)}", f"It has: {_numbers(found)}")
+    if not tasks:
+        raise CorpusError(f"{folder} holds no bAbI tasks", "Their names are like qa1_single-supporting-fact_train.txt.")
+    return tasks
+
+
+def _numbers(found: dict[tuple[int, str], dict[str, Path]]) -> str:
+    return ", ".join(str(number) for number, _ in sorted(found)) or "none"
+
+
+def read_questions(path: Path, task: int) -> Iterator[Question]:
+    """The questions of a file, each with the story so far (earlier questions are no part of it)."""
+    story: list[str] = []
+    places: dict[int, int] = {}  # of the sentences, by the numbers of their lines
+    some = False
+    for line_number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {line_number:,}"
+        match = _LINE.fullmatch(line)
+        if not match:
+            raise CorpusError(f"{where}: no number at its beginning: {line[:60]!r}")
+        number, text = int(match[1]), match[2]
+        if number == 1:
+            story, places = [], {}
+        if "\t" not in text:
+            places[number] = len(story)
+            story.append(text.strip())
+            continue
+        question, answer, *supports = (part.strip() for part in text.split("\t"))
+        if not answer:
+            raise CorpusError(f"{where}: a question without an answer: {line[:60]!r}")
+        some = True
+        yield Question(task, tuple(story), question, answer.lower(), _supports(supports, places, where))
+    if not some:
+        raise CorpusError(f"{path} holds no questions", "A question has its answer after a tab.")
+
+
+def _supports(parts: list[str], places: dict[int, int], where: str) -> tuple[int, ...]:
+    try:
+        return tuple(places[int(number)] for part in parts for number in part.split())
+    except (ValueError, KeyError) as error:
+        raise CorpusError(f"{where}: supporting lines that the story does not have: {' '.join(parts)!r}") from error

@@ -1,0 +1,103 @@
+"""Everything that is measured of a model once it is trained."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tongsa.base.progress import Show
+from tongsa.data.prepare import Prepared
+from tongsa.lab.compare.gradients import reach
+from tongsa.lab.compare.operations import flops_per_token
+from tongsa.lab.compare.plan import Plan
+from tongsa.lab.compare.result import Picture, Result
+from tongsa.pages.heatmaps import sharpest
+from tongsa.runs.log import read_log
+from tongsa.text.lines import tidy
+from tongsa.text.subwords import END
+from tongsa.translation.translator import Translator
+
+BLOCK = 256
+WARM_UP = 8
+"""Sentences translated before the clock runs: the first ones pay for what torch sets up."""
+
+Texts = Sequence[tuple[str, str]]
+
+
+def measure(name: str, directory: Path, plan: Plan, test: Texts, shown: int, show: Show) -> Result:
+    """`shown` is the place of the sentence whose attention is drawn."""
+    # The native engine for all: CTranslate2 knows only the Transformer, and would make it another race.
+    translator = Translator.load(directory, engine="native", threads=plan.threads, device=plan.device)
+    translations, speed = _translate(translator, [source for source, _ in test], name, show)
+    model, subwords = translator.native.model, translator.subwords
+    sources, targets = (
+        [vocabulary.encode(tidy(pair[side])) for pair in test]
+        for side, vocabulary in enumerate((subwords.source, subwords.target))
+    )
+    within = [i for i in range(len(test)) if _fits(sources[i], targets[i], model.max_length)]
+    events = list(read_log(directory / "log.jsonl"))
+    training = translator.card.training
+    return Result(
+        name=name,
+        architecture=translator.card.recipe.model.architecture,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        updates=training["updates"],
+        minutes=training["minutes"],
+        epochs=training["epochs"],
+        target_tokens=training["target_tokens"],
+        tokens_per_second=training_speed(events),
+        flops_per_token=flops_per_token(model, translator.card.recipe, Prepared.open(directory)),
+        sentences_per_second=speed,
+        curve=[[e["seconds"] / 60, e["bleu"]] for e in events if e["event"] == "validation"],
+        translations=translations,
+        reach=reach(
+            model, [sources[i] for i in within], [targets[i] for i in within], end=END, start=subwords.target.pad
+        ),
+        picture=_picture(translator, *test[shown]),
+    )
+
+
+def _fits(source: Sequence[int], target: Sequence[int], longest: int | None) -> bool:
+    return longest is None or max(len(source), len(target)) < longest
+
+
+def _translate(translator: Translator, sources: list[str], name: str, show: Show) -> tuple[list[str], float]:
+    """The translations, and how many a second."""
+    translator.translate(sources[:WARM_UP])
+    found: list[str] = []
+    began = time.perf_counter()
+    with show.bar(f"{name} translates", len(sources), "sentences") as bar:
+        for first in range(0, len(sources), BLOCK):
+            block = sources[first : first + BLOCK]
+            found += [translation.text for translation in translator.translate(block)]
+            bar.advance(len(block))
+    return found, len(sources) / (time.perf_counter() - began)
+
+
+def training_speed(events: Sequence[dict[str, Any]]) -> float:
+    """Target tokens a second between updates that follow each other: a validation between them does not count."""
+    seconds = tokens = 0.0
+    for before, after in itertools.pairwise(events):
+        if before["event"] == after["event"] == "update" and after["seconds"] > before["seconds"]:
+            seconds += after["seconds"] - before["seconds"]
+            tokens += after["tokens"]
+    return tokens / seconds if seconds else 0.0
+
+
+def _picture(translator: Translator, source: str, target: str) -> Picture | None:
+    """What looks where while the reference is read: the same rows and columns for every model."""
+    seen = translator.inspect(source, target)
+    if not seen.attention.cross:
+        return None
+    layers = [layer[0] for layer in seen.attention.cross]
+    layer = sharpest(layers)
+    return Picture(
+        layer=layer + 1,
+        layers=len(layers),
+        weights=[[round(weight, 4) for weight in row] for row in layers[layer].mean(dim=0).tolist()],
+        rows=list(seen.target_tokens),
+        columns=list(seen.source_tokens),
+    )

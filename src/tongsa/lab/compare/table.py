@@ -1,0 +1,161 @@
+"""The comparison as lines of text: for a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tongsa.evaluation.significance import Judged
+from tongsa.lab.compare.verdict import Comparison
+from tongsa.pages.markup import count
+
+SURE = 0.05
+"""Below this p a difference is called one."""
+
+HEAD = [
+    "model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s", "BLEU", "p", "chrF", "p",
+]  # fmt: skip
+
+
+def cells(comparison: Comparison) -> list[list[str]]:
+    """A line a model, best first."""
+    lines = []
+    for name in comparison.ranking:
+        result, scores = comparison.results[name], comparison.scores[name]
+        lines.append(
+            [
+                name,
+                count(result.parameters),
+                f"{result.updates:,}",
+                f"{result.tokens_per_second:,.0f}",
+                scientific(result.training_flops),
+                f"{result.sentences_per_second:.1f}",
+                with_interval(scores["bleu"]),
+                chance(scores["bleu"]),
+                with_interval(scores["chrf"]),
+                chance(scores["chrf"]),
+            ]
+        )
+    return lines
+
+
+def cores(threads: int) -> str:
+    return "1 thread" if threads == 1 else f"{threads} threads"
+
+
+def with_interval(judged: Judged) -> str:
+    return f"{judged.score:.1f} ± {judged.interval:.1f}"
+
+
+def chance(judged: Judged) -> str:
+    """The p value, with a star where the best is better for sure."""
+    if judged.p is None:
+        return "best"
+    shown = "<0.001" if judged.p < 0.001 else f"{judged.p:.3f}"
+    return f"{shown}{'*' if judged.p < SURE else ''}"
+
+
+def scientific(value: float) -> str:
+    """1.2e15"""
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def terminal(comparison: Comparison) -> str:
+    lines = [HEAD, *cells(comparison)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    drawn = [
+        "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs))
+        for pairs in (list(zip(line, widths, strict=True)) for line in lines)
+    ]
+    return "\n".join([drawn[0], "-" * len(drawn[0]), *drawn[1:], "", *notes(comparison)])
+
+
+def notes(comparison: Comparison) -> list[str]:
+    plan = comparison.plan
+    tested = ", ".join(plan.test) or "the validation set"
+    signature = comparison.scores[comparison.best]["bleu"].signature
+    found = [
+        f"{plan.budget} on {cores(plan.threads)} ({plan.device}), seed {plan.seed}; the same ids for all.",
+        f"Tested on {comparison.sentences:,} sentences of {tested}, "
+        f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
+        f"± is the 95% interval; p is that of a paired bootstrap against {comparison.best}, * below {SURE}.",
+        f"BLEU: {signature}",
+    ]
+    return found + [f"{name} failed: {why.splitlines()[0]}" for name, why in comparison.failed.items()]
+
+
+def markdown(comparison: Comparison) -> str:
+    names = comparison.ranking
+    parts = [
+        f"# {comparison.plan.source} → {comparison.plan.target}: {', '.join(names)}",
+        _table(HEAD, cells(comparison)),
+        "\n".join(f"- {note}" for note in notes(comparison)),
+        "## BLEU by source length (subwords)",
+        _table(
+            ["length", "sentences", *names],
+            [
+                [_range(b.low, b.high), f"{b.count:,}", *(f"{b.bleu[name]:.1f}" for name in names)]
+                for b in comparison.lengths
+            ],
+        ),
+        f"## Table 1 with n = {comparison.mean_length:.1f}",
+        _table(
+            [
+                "model",
+                "layer",
+                "d",
+                "k",
+                "complexity per layer",
+                "sequential operations",
+                "maximum path length",
+                "source to target",
+                "layers",
+                "encoder sees",
+            ],
+            table1(comparison),
+        ),
+        "## What reaches a target token from the first source token, by distance",
+        _reach(comparison),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def table1(comparison: Comparison) -> list[list[str]]:
+    return [
+        [
+            row.name,
+            row.kind,
+            f"{row.d:,}",
+            "–" if row.k is None else str(row.k),
+            f"O({row.complexity}) = {scientific(row.operations)}",
+            f"O({row.sequential}) = {row.steps:.0f}",
+            f"O({row.path}) = {row.longest:.1f}".removesuffix(".0"),
+            row.decoder_path,
+            row.layers,
+            "all" if row.sees is None else f"{row.sees:,} positions",
+        ]
+        for row in comparison.table1
+    ]
+
+
+def _reach(comparison: Comparison) -> str:
+    distances = sorted({distance for result in comparison.results.values() for distance, _ in result.reach})
+    found = {name: dict(_points(comparison.results[name].reach)) for name in comparison.ranking}
+    rows = [
+        [f"{d:g}", *(f"{found[name][d]:.2g}" if d in found[name] else "–" for name in comparison.ranking)]
+        for d in distances
+    ]
+    return _table(["distance", *comparison.ranking], rows)
+
+
+def _points(reach: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+    return [(distance, value) for distance, value in reach]
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,159 @@
+"""What the results say together: scores with their significance, quality by length, Table 1, examples."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tongsa.evaluation.scores import bleu, score
+from tongsa.evaluation.significance import Judged, judge
+from tongsa.lab.compare import complexity
+from tongsa.lab.compare.plan import Plan
+from tongsa.lab.compare.preparing import Texts
+from tongsa.lab.compare.result import Result
+from tongsa.pages.quality import length_buckets
+from tongsa.text.lines import tidy
+from tongsa.text.subwords import Subwords, Vocabulary
+
+BUCKETS = 7
+FEWEST = 10
+"""Sentences of a bucket: BLEU of fewer says little."""
+PICTURED = 11
+"""Subwords of the sentence whose attention is drawn, about."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bucket:
+    """The test sentences of one range of source lengths (both ends included), in subwords."""
+
+    low: int
+    high: int
+    count: int
+    mean: float
+    bleu: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    source: str
+    reference: str
+    length: int
+    translations: dict[str, str]
+    chrf: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Everything that table and page show; `results` in the order of the plan, `ranking` from the best."""
+
+    plan: Plan
+    results: dict[str, Result]
+    failed: dict[str, str]
+    sentences: int
+    mean_length: float
+    """Of the test sources, in subwords with the end."""
+    best: str
+    ranking: list[str]
+    scores: dict[str, dict[str, Judged]]
+    lengths: list[Bucket]
+    table1: list[complexity.Row]
+    examples: list[Example]
+
+    def to_values(self) -> dict[str, Any]:
+        """For comparison.json; the translations of the whole test set stay in results/."""
+        results = {}
+        for name in self.ranking:
+            result = self.results[name]
+            values = dataclasses.asdict(result)
+            del values["translations"], values["picture"]
+            scores = {key: dataclasses.asdict(judged) for key, judged in self.scores[name].items()}
+            results[name] = {**values, "training_flops": result.training_flops, "scores": scores}
+        return {
+            "plan": self.plan.to_values(),
+            "sentences": self.sentences,
+            "mean_length": self.mean_length,
+            "best": self.best,
+            "models": results,
+            "failed": self.failed,
+            "by_length": [dataclasses.asdict(bucket) for bucket in self.lengths],
+            "table1": [dataclasses.asdict(row) for row in self.table1],
+            "examples": [dataclasses.asdict(example) for example in self.examples],
+        }
+
+
+def judge_all(
+    plan: Plan, results: Mapping[str, Result], test: Texts, vocabulary: Vocabulary, failed: Mapping[str, str]
+) -> Comparison:
+    references = [reference for _, reference in test]
+    systems = {name: result.translations for name, result in results.items()}
+    plain = {name: bleu(lines, references, plan.target) for name, lines in systems.items()}
+    ranking = sorted(plain, key=lambda name: -plain[name])
+    lengths = [len(vocabulary.encode(tidy(source))) + 1 for source, _ in test]
+    n = sum(lengths) / len(lengths)
+    return Comparison(
+        plan=plan,
+        results=dict(results),
+        failed=dict(failed),
+        sentences=len(test),
+        mean_length=n,
+        best=ranking[0],
+        ranking=ranking,
+        scores=judge(systems, references, plan.target, best=ranking[0]),
+        lengths=by_length(systems, references, lengths, plan.target),
+        table1=[complexity.row(name, plan.recipes[name].model, n) for name in results],
+        examples=examples(systems, test, lengths, plan.target),
+    )
+
+
+def by_length(
+    systems: Mapping[str, Sequence[str]], references: Sequence[str], lengths: Sequence[int], target: str
+) -> list[Bucket]:
+    """BLEU of every system on short and on long sentences: the same sentences for all."""
+    found = []
+    for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(lengths) // FEWEST))):
+        inside = [i for i, length in enumerate(lengths) if low <= length <= high]
+        right = [references[i] for i in inside]
+        found.append(
+            Bucket(
+                low=low,
+                high=high,
+                count=len(inside),
+                mean=sum(lengths[i] for i in inside) / len(inside),
+                bleu={name: bleu([lines[i] for i in inside], right, target) for name, lines in systems.items()},
+            )
+        )
+    return found
+
+
+def examples(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequence[int], target: str) -> list[Example]:
+    """A short, a middling, a long and a very long sentence, chosen by their length alone."""
+    order = sorted(range(len(test)), key=lambda i: (lengths[i], i))
+    chosen = dict.fromkeys(order[round(share * (len(order) - 1))] for share in (0.15, 0.5, 0.85, 0.98))
+    return [
+        Example(
+            source=test[i][0],
+            reference=test[i][1],
+            length=lengths[i],
+            translations={name: lines[i] for name, lines in systems.items()},
+            chrf={
+                name: score([lines[i]], [test[i][1]], target, ["chrf"])["chrf"]["score"]
+                for name, lines in systems.items()
+            },
+        )
+        for i in chosen
+    ]
+
+
+def pictured(test: Texts, subwords: Subwords) -> int:
+    """The place of a sentence that makes a readable picture: both sides of about as many subwords."""
+
+    def strangeness(place: int) -> tuple[int, int]:
+        source, target = (
+            len(vocabulary.encode(tidy(text)))
+            for vocabulary, text in zip((subwords.source, subwords.target), test[place], strict=True)
+        )
+        return abs(source - PICTURED) + abs(target - PICTURED) + 100 * (min(source, target) == 0), place
+
+    return min(range(len(test)), key=strangeness)

@@ -1,0 +1,88 @@
+"""Translations beside their references: the best, the worst and random ones, with the differences marked by word."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from tongsa.evaluation.scores import TOKENIZERS
+from tongsa.pages.markup import escape
+from tongsa.pages.run import Example
+
+EACH = 6
+LONGEST = 700
+"""Characters of a text that are shown."""
+
+
+def choose(examples: Sequence[Example], chrf: Sequence[float], each: int = EACH) -> dict[str, list[int]]:
+    """Places of the best, the worst and random examples, none of them twice; of equals the longer says more."""
+    once = list({example.source: i for i, example in enumerate(examples)}.values())  # what is said twice is shown once
+    each = max(1, min(each, len(once) // 3))
+    by_quality = sorted(once, key=lambda i: (-chrf[i], -len(examples[i].source)))
+    best = by_quality[:each]
+    worst = sorted((i for i in by_quality if i not in best), key=lambda i: (chrf[i], -len(examples[i].source)))[:each]
+    others = [i for i in once if i not in best and i not in worst]
+    drawn = sorted(random.Random(1).sample(others, min(each, len(others))))
+    return {"Random": drawn, "Worst": worst, "Best": best}
+
+
+def words(text: str, language: str) -> list[str]:
+    """Words, marks and the white space between; characters where a language writes no words."""
+    return list(text) if language in TOKENIZERS else re.findall(r"\s+|\w+|[^\w\s]", text)
+
+
+def marked(translation: str, reference: str, language: str) -> tuple[str, str]:
+    """Both as HTML: what the reference has not is <del>, what the translation lacks is <ins>."""
+    ours, theirs = words(translation, language), words(reference, language)
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    left, right = [], []
+    for what, a, b, c, d in matcher.get_opcodes():
+        left.append(_tagged("del", "".join(ours[a:b]), what))
+        right.append(_tagged("ins", "".join(theirs[c:d]), what))
+    return "".join(left), "".join(right)
+
+
+def _tagged(tag: str, text: str, what: str) -> str:
+    if what == "equal" or not text.strip():
+        return escape(text)
+    inner = text.strip()
+    before, after = text[: text.index(inner)], text[text.index(inner) + len(inner) :]
+    return f"{before}<{tag}>{escape(inner)}</{tag}>{after}"
+
+
+def draw(examples: Sequence[Example], chrf: Sequence[float], source: str, target: str) -> str:
+    """The three lists."""
+    parts = []
+    notes = {
+        "Random": "drawn with a seed: what to expect",
+        "Worst": "by sentence chrF: what to look into first",
+        "Best": "by sentence chrF",
+    }
+    for name, places in choose(examples, chrf).items():
+        if places:
+            items = "".join(_item(examples[i], chrf[i], i, source, target) for i in places)
+            parts.append(f'<h3>{name} <span>{notes[name]}</span></h3><div class="examples">{items}</div>')
+    return "".join(parts)
+
+
+def _item(example: Example, chrf: float, place: int, source: str, target: str) -> str:
+    translation, reference = marked(_cut(example.translation), _cut(example.reference), target)
+    same = example.translation == example.reference
+    own = "" if example.score is None else f' · own score <b title="log-probability">{example.score:.2f}</b>'
+    return (
+        f'<article class="example"><p class="meta">line {place + 1:,} · chrF <b>{chrf:.1f}</b>{own}</p>'
+        f'<p class="source" dir="auto" lang="{escape(source)}">{escape(_cut(example.source))}</p>'
+        f'<p class="translation" dir="auto" lang="{escape(target)}">{translation or "<i>nothing</i>"}</p>'
+        + ('<p class="same">the same as the reference</p>' if same else _reference(reference, target))
+        + "</article>"
+    )
+
+
+def _reference(marked_reference: str, target: str) -> str:
+    return f'<p class="reference" dir="auto" lang="{escape(target)}">{marked_reference}</p>'
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} … ({len(text) - LONGEST:,} more characters)"

@@ -1,0 +1,120 @@
+"""What a translator directory tells of its training; a part that is missing is None or empty, never an error."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tongsa.runs.directory import Card, read_card
+from tongsa.runs.log import read_log
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A validation sentence and what became of it."""
+
+    source: str
+    reference: str
+    translation: str
+    score: float | None
+    """What the model itself thinks of its translation: log-probability over the length penalty."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """The inputs of a report."""
+
+    name: str
+    card: Card
+    start: Event
+    """The last event of its kind: a resumed training tells the same again."""
+    updates: list[Event]
+    validations: list[Event]
+    cleaning: Event
+    """`seen` and `dropped` (counts by filter), where the log has them."""
+    job: Event
+    examples: list[Example]
+
+    @classmethod
+    def read(cls, directory: Path) -> Run:
+        events = _events(directory / "log.jsonl")
+
+        def last(*names: str) -> Event:
+            return next((event for event in reversed(events) if event["event"] in names), {})
+
+        return cls(
+            name=directory.resolve().name,
+            card=read_card(directory),
+            start=last("start", "resume"),
+            updates=[event for event in events if event["event"] == "update" and _counts(event)],
+            validations=[event for event in events if event["event"] == "validation" and _counts(event)],
+            cleaning=last("cleaning"),
+            job=_object(directory / "job.json"),
+            examples=_examples(directory / "validation.jsonl"),
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        """Of training."""
+        if self.updates:
+            return float(self.updates[-1]["seconds"])
+        minutes = finite(self.card.training, "minutes")
+        return None if minutes is None else 60 * minutes
+
+    @property
+    def target_tokens(self) -> float | None:
+        if self.updates:
+            return finite(self.updates[-1], "target_tokens")
+        return finite(self.card.training, "target_tokens")
+
+
+def finite(event: Event, key: str) -> float | None:
+    """A number of an event, where it has it and it is one."""
+    value = event.get(key)
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if good and value is not None else None
+
+
+def _counts(event: Event) -> bool:
+    return finite(event, "update") is not None and finite(event, "seconds") is not None
+
+
+def _events(path: Path) -> list[Event]:
+    try:
+        return list(read_log(path))
+    except (OSError, KeyError, TypeError):  # no log, or one that is none of ours
+        return []
+
+
+def _object(path: Path) -> Event:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _examples(path: Path) -> list[Example]:
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            source, reference, translation = (_whole(str(entry[k])) for k in ("source", "reference", "translation"))
+        except (ValueError, KeyError, TypeError):  # cut short, or none of ours
+            continue
+        found.append(Example(source, reference, translation, finite(entry, "score")))
+    return found
+
+
+def _whole(text: str) -> str:
+    """JSON can hold half of a surrogate pair, which neither SentencePiece nor UTF-8 can."""
+    return text.encode("utf-8", "replace").decode()

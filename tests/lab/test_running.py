@@ -1,0 +1,192 @@
+"""A comparison is made of the same ids, survives whatever stops it, and does nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.lab.conftest import SETTINGS, UPDATES, Compare
+
+from tongsa.base.errors import DirectoryError, TrainingError, UsageError
+from tongsa.lab.compare import running
+from tongsa.lab.compare.verdict import Comparison
+from tongsa.runs.directory import WEIGHTS, read_tensors
+from tongsa.runs.log import read_log
+
+Finished = tuple[Path, Comparison]
+
+
+def same_weights(one: Path, other: Path) -> bool:
+    ours, theirs = read_tensors(one / WEIGHTS), read_tensors(other / WEIGHTS)
+    return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def events(directory: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in read_log(directory / "log.jsonl") if event["event"] == kind]
+
+
+def copied(out: Path, to: Path) -> Path:
+    shutil.copytree(out, to)
+    return to
+
+
+def test_every_model_has_the_same_ids_and_they_take_no_room(finished: Finished) -> None:
+    out, _ = finished
+    for path in sorted((out / "prepared" / "data").rglob("*.ids")):
+        for model in ("gru", "small"):
+            assert (out / "models" / model / path.relative_to(out / "prepared")).samefile(path)
+
+
+def test_every_model_has_the_same_budget(finished: Finished) -> None:
+    _, comparison = finished
+    assert {result.updates for result in comparison.results.values()} == {UPDATES}
+    assert len({result.target_tokens for result in comparison.results.values()}) == 1
+
+
+def test_minutes_end_a_training_and_without_a_test_the_validation_set_is_compared_on(
+    compare_here: Compare, tmp_path: Path
+) -> None:
+    comparison = compare_here(tmp_path / "out", "gru", minutes=0.02, updates=None, test=None)
+    assert comparison is not None
+    assert comparison.sentences == 8
+    assert 0.02 <= comparison.results["gru"].minutes < 0.5
+    assert comparison.results["gru"].updates != UPDATES
+
+
+def test_everything_is_measured(finished: Finished) -> None:
+    out, comparison = finished
+    for name, result in comparison.results.items():
+        assert result.parameters > 1000
+        assert result.training_flops > 6 * result.target_tokens * 16 * 700  # the output layer alone
+        assert result.tokens_per_second > 0
+        assert result.sentences_per_second > 0
+        assert len(result.translations) == comparison.sentences == 40
+        assert [minute for minute, _ in result.curve] == sorted(minute for minute, _ in result.curve)
+        assert len(result.curve) == 3
+        assert len(result.reach) > 3, name
+        assert set(comparison.scores[name]) == {"bleu", "chrf"}
+    assert comparison.results["gru"].picture is None
+    picture = comparison.results["small"].picture
+    assert picture is not None
+    assert [len(picture.weights), len(picture.weights[0])] == [len(picture.rows), len(picture.columns)]
+    told = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    assert set(told["models"]) == {"gru", "small"}
+    assert [row["name"] for row in told["table1"]] == ["gru", "small"]
+
+
+def test_the_same_call_again_trains_and_measures_nothing(
+    compare_here: Compare, finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, comparison = finished
+    monkeypatch.setattr(running, "train", lambda *_, **__: pytest.fail("it trains"))
+    monkeypatch.setattr(running, "measure", lambda *_, **__: pytest.fail("it measures"))
+    again = compare_here(out)
+    assert again is not None
+    assert again.to_values() == comparison.to_values()
+
+
+def before_the_second_model(finished: Finished, to: Path) -> Path:
+    """The directory as it was when the first model was done."""
+    out = copied(finished[0], to)
+    shutil.rmtree(out / "models" / "small")
+    for path in (out / "results" / "small.json", *out.glob("comparison.*")):
+        path.unlink()
+    return out
+
+
+def test_stopped_between_two_models_it_goes_on_with_the_second(
+    compare_here: Compare, finished: Finished, tmp_path: Path
+) -> None:
+    out = before_the_second_model(finished, tmp_path / "out")
+    first = (out / "results" / "gru.json").stat().st_mtime_ns
+    assert compare_here(out) is not None
+    assert (out / "results" / "gru.json").stat().st_mtime_ns == first
+    assert same_weights(out / "models" / "small", finished[0] / "models" / "small")
+
+
+def test_killed_inside_a_model_it_goes_on_from_its_checkpoint(
+    text: Path, compare_here: Compare, finished: Finished, tmp_path: Path
+) -> None:
+    out = before_the_second_model(finished, tmp_path / "out")
+    command = [sys.executable, "-m", "tongsa", "compare", str(text / "train"), "--from=ko", "--to=en"]
+    command += [f"--valid={text / 'valid'}", f"--test={text / 'test'}", f"--models=gru,{text / 'small.toml'}"]
+    command += [f"--out={out}", f"--updates={UPDATES}", "--threads=1", "--device=cpu"]
+    command += [f"--set={key}={value}" for key, value in SETTINGS.items()]
+    log = out / "models" / "small" / "log.jsonl"
+    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 600
+        while not (log.is_file() and events(log.parent, "checkpoint")):
+            assert process.poll() is None
+            assert time.monotonic() < end
+            time.sleep(0.002)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not events(log.parent, "finish")
+    assert compare_here(out) is not None
+    assert events(log.parent, "resume")[0]["update"] >= 4
+    assert same_weights(log.parent, finished[0] / "models" / "small")
+
+
+def test_a_training_that_was_asked_to_stop_stops_the_comparison(
+    compare_here: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "train", lambda *_, **__: None)
+    assert compare_here(tmp_path / "out") is None
+
+
+def test_a_model_that_fails_does_not_cost_the_others(
+    compare_here: Compare, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = copied(finished[0], tmp_path / "out")
+    train = running.train
+
+    def fail(*arguments: Any, **options: Any) -> Any:
+        if options["out"].name == "lstm":
+            raise TrainingError("the gradient was not finite")
+        return train(*arguments, **options)
+
+    monkeypatch.setattr(running, "train", fail)
+    comparison = compare_here(out, "lstm")
+    assert comparison is not None
+    assert comparison.failed == {"lstm": "the gradient was not finite"}
+    assert set(comparison.results) == {"gru", "small"}
+    assert "the gradient was not finite" in (out / "comparison.html").read_text(encoding="utf-8")
+
+
+def test_a_model_can_join_and_the_others_stay(compare_here: Compare, finished: Finished, tmp_path: Path) -> None:
+    out = copied(finished[0], tmp_path / "out")
+    comparison = compare_here(out, "rnn")
+    assert comparison is not None
+    assert set(comparison.results) == {"gru", "small", "rnn"}
+    assert comparison.results["gru"] == finished[1].results["gru"]
+
+
+def test_another_budget_in_the_same_directory_is_refused(compare_here: Compare, finished: Finished) -> None:
+    with pytest.raises(DirectoryError, match="other updates"):
+        compare_here(finished[0], updates=5)
+
+
+def test_another_shape_of_a_trained_model_is_refused(compare_here: Compare, finished: Finished, tmp_path: Path) -> None:
+    out = copied(finished[0], tmp_path / "out")
+    plan = json.loads((out / "plan.json").read_text(encoding="utf-8"))
+    plan["recipes"]["gru"]["model"]["layers"] = 3
+    (out / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    with pytest.raises(DirectoryError, match="the recipe of gru has changed"):
+        compare_here(out)
+
+
+def test_a_comparison_needs_a_budget(compare_here: Compare, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="budget"):
+        compare_here(tmp_path / "out", updates=None)
+    assert not (tmp_path / "out").exists()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 from reach import reached
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import conv1d, layer_norm, linear, pad, relu
 
 from tongsa.config import ByteNetSection
@@ -95,3 +95,39 @@ def test_a_block_is_three_normalised_convolutions_around_a_residual(masked: bool
     y = conv1d(pad(y, (4, 0) if masked else (2, 2)), kernel, block.dilated.linear.bias, dilation=2).transpose(1, 2)
     y = x + linear(normal(y, 2), block.widen.weight, block.widen.bias)
     torch.testing.assert_close(block(x, None), y, atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+def test_dropout_is_on_embeddings_and_on_what_every_block_adds() -> None:
+    """And nowhere in evaluation."""
+    p = 0.25
+    model = make(dropout=p, d_model=64, sets=2, tied=False)
+    inputs: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
+    added: list[Tensor] = []
+    last: list[Tensor] = []
+
+    def watch(stack: str, block: nn.Module) -> None:
+        block.register_forward_pre_hook(lambda module, given: inputs[stack].append(given[0]))
+        block.register_forward_hook(lambda module, given, y: added.append(y - given[0]))
+        block.register_forward_hook(lambda module, given, y: last.append(y) if stack == "encoder" else None)
+
+    for stack, blocks in (("encoder", model.encoder), ("decoder", model.decoder)):
+        for block in blocks:
+            watch(stack, block)
+
+    def dropped() -> list[Tensor]:
+        """Everything that dropout may fall on: embeddings of both sides, what blocks add."""
+        for seen in (*inputs.values(), added, last):
+            seen.clear()
+        target = torch.arange(20)[None] % 9 + 2
+        model.features(*sentence(30), target)
+        assert len(added) == 2 * len(model.decoder) == 12
+        return [inputs["encoder"][0][:, :30], inputs["decoder"][0] - last[-1][:, :20], *(y[:, :20] for y in added)]
+
+    assert all(float((x == 0).float().mean()) < 0.01 for x in dropped())
+    model.train()
+    read, written, *rest = dropped()
+    for x in (read, written, *rest):
+        assert float((x == 0).float().mean()) == pytest.approx(p, abs=0.05)
+    e = model.source_embedding.weight[sentence(30)[0]] * 8  # sqrt(d_model)
+    torch.testing.assert_close(read[read != 0], e[read != 0] / (1 - p))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from reach import reached
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import conv1d, pad
 
 from tongsa.base.errors import RecipeError
@@ -70,6 +70,8 @@ def plainly(model: ConvS2S, source: Tensor, target: Tensor) -> Tensor:
     for gated in model.encoder:
         x = (convolved(gated.convolution, x, before=1) + x) * half
     z = linear(x, model.encoder_out.weight, model.encoder_out.bias)
+    if z.requires_grad:
+        z.register_hook(lambda gradient: gradient / len(model.decoder))  # §3.4: not that of e
     g = model.target_embedding.weight[target] + model.target_positions.weight[: len(target)]
     x = linear(g, model.decoder_in.weight, model.decoder_in.bias)
     for block in model.decoder:
@@ -93,6 +95,20 @@ def test_a_batch_gives_what_the_paper_s_sums_give_one_by_one() -> None:
     together = model.features(source, mask, torch.tensor([target for _, target in rows]))
     for found, (read, target) in zip(together, rows, strict=True):
         torch.testing.assert_close(found, plainly(model, torch.tensor(read), torch.tensor(target)), atol=1e-6, rtol=0)
+
+
+def test_gradients_are_the_paper_s_and_those_of_the_encoder_divided_by_the_attentions() -> None:
+    model = make(tied=False)
+    source, target = torch.tensor([2, 3, 4, 5, 6]), torch.tensor([5, 4, 4, 7])
+    together = model.features(source[None], torch.ones(1, 5, dtype=torch.bool), target[None])[0]
+    found = []
+    for features in (together, plainly(model, source, target)):
+        model.zero_grad()
+        (features * torch.linspace(-1, 1, features.numel()).view_as(features)).sum().backward()
+        found.append({name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None})
+    assert found[0].keys() == found[1].keys() >= {"encoder_out.weight", "source_positions.weight"}
+    for name, expected in found[1].items():
+        torch.testing.assert_close(found[0][name], expected, atol=1e-5, rtol=1e-4, msg=name)
 
 
 def test_attention_can_be_had_of_every_decoder_layer_and_changes_nothing() -> None:
@@ -138,6 +154,31 @@ def test_embeddings_begin_as_in_the_paper_and_pad_is_zero() -> None:
     assert not model.source_embedding.weight[-1].any()
     convolution = model.encoder[0].convolution.linear  # type: ignore[union-attr]
     assert float(convolution.weight.std()) == pytest.approx(math.sqrt(4 / 36), rel=0.05)  # type: ignore[operator, arg-type]
+
+
+@torch.no_grad()
+def test_dropout_is_on_embeddings_on_the_input_of_every_convolution_and_on_the_output() -> None:
+    """§4.2; and nowhere in evaluation."""
+    p = 0.25
+    model = make(dropout=p, d_model=64, hidden=48)
+    places: list[nn.Module] = [module for module in model.modules() if isinstance(module, Convolution)]
+    places += [model.encoder_in, model.decoder_in]
+    assert len(places) == 2 + 3 + 2
+    dropped: list[Tensor] = []
+    for place in places:
+        place.register_forward_pre_hook(lambda module, given: dropped.append(given[0]))
+    target = torch.arange(20)[None] % 9 + 2
+    output = model.features(*sentence(30), target)
+    assert not any((x == 0).any() for x in [*dropped, output])
+    dropped.clear()
+    output = model.train().features(*sentence(30), target)
+    assert len(dropped) == len(places)
+    for x in [*dropped, output]:
+        assert float((x == 0).float().mean()) == pytest.approx(p, abs=0.05)
+    # What is kept weighs more, so that the mean stays: the first input is e, which nothing random came before.
+    e = model.source_embedding.weight[sentence(30)[0]] + model.source_positions.weight[:30]
+    kept = dropped[0] != 0
+    torch.testing.assert_close(dropped[0][kept], e[kept] / (1 - p))
 
 
 def test_positions_say_how_long_a_sequence_may_be() -> None:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.base.errors import RecipeError
-from tongsa.config import Recipe, RecurrentSection
+from tongsa.config import AttentionalSection, Recipe, RecurrentSection
+from tongsa.models import build
 from tongsa.models.cells import CELLS, Encoder, Hidden, Kind, Layers, Stack, Weights
 from tongsa.models.contracts import token_mask
 from tongsa.models.recurrent import DeepOutput, Recurrent, reversed_within
@@ -178,3 +179,19 @@ def test_two_directions_need_an_even_number_of_units() -> None:
 def test_keys_of_the_transformer_are_none_of_theirs() -> None:
     with pytest.raises(RecipeError, match=r"model\.heads is no key"):
         Recipe.from_values({"model": {"architecture": "lstm", "heads": 4}}, "a test")
+
+
+def test_an_lstm_begins_with_a_forget_bias_of_1_in_all_and_no_other() -> None:
+    """A kernel of PyTorch's has two vectors of biases, which it adds up."""
+    sizes: dict[str, Any] = {"d_model": 8, "hidden": 8, "layers": 2}
+    sections = [RecurrentSection(architecture="lstm", **sizes), AttentionalSection(**sizes)]
+    for model in (build(section, PAD + 1, None) for section in sections):
+        kernels = [module for module in model.modules() if isinstance(module, nn.LSTM)]
+        assert len(kernels) >= 2
+        for kernel in kernels:
+            biases = {name: bias for name, bias in kernel.named_parameters() if name.startswith("bias_ih")}
+            assert len(biases) == kernel.num_layers * (2 if kernel.bidirectional else 1)
+            for name, bias in biases.items():
+                i, f, g, o = (bias + getattr(kernel, name.replace("_ih", "_hh"))).detach().chunk(4)
+                assert torch.equal(f, torch.ones_like(f))
+                assert not torch.cat([i, g, o]).any()

@@ -61,7 +61,7 @@ def train_here(corpus: Path) -> Callable[..., tongsa.Translator | None]:
     def train(out: Path, changes: Mapping[str, str] | None = None, **options: Any) -> tongsa.Translator | None:
         settings = {**({} if "resume" in options else SETTINGS), **(changes or {})}
         return tongsa.train(
-            corpus,
+            options.pop("corpus", corpus),
             source="ko",
             target="en",
             out=out,

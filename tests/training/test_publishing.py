@@ -1,0 +1,86 @@
+"""Of the last checkpoint and the average of several, the better one is published: its weights, scores and name."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from tongsa.demo import grammar
+from tongsa.runs.directory import read_card, read_tensors
+from tongsa.runs.log import read_log
+from tongsa.training.checkpoint import checkpoints
+from tongsa.translation.translator import Translator
+
+Train = Callable[..., Translator | None]
+
+SENTENCE = "the old teacher reads a long letter to the children"
+
+
+@pytest.fixture(scope="module")
+def learnt(train_here: Train, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training with two checkpoints that has learnt to answer everything with one sentence."""
+    folder = tmp_path_factory.mktemp("publishing")
+    sources = [source for source, _ in grammar.write_pairs(120, seed=1)]
+    corpus = folder / "corpus.tsv"
+    corpus.write_text("".join(f"{source}\t{SENTENCE}\n" for source in sources), encoding="utf-8")
+    changes = {
+        "subwords.size": "600",
+        "subwords.sampling": "0.0",
+        "model.dropout": "0.0",
+        "training.updates": "60",
+        "training.validate_every": "30",
+    }
+    assert train_here(folder / "run", changes, corpus=corpus) is not None
+    assert read_card(folder / "run").scores["bleu"]["score"] > 90
+    return folder / "run"
+
+
+def published_again(learnt: Path, out: Path, train_here: Train, weights: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Put these weights in the place of its checkpoints and have the training finish again."""
+    shutil.copytree(learnt, out)
+    for checkpoint, each in zip(checkpoints(out / "checkpoints"), weights, strict=True):
+        save_file(each, checkpoint.folder / "weights.safetensors")
+    assert train_here(out, resume=True) is not None
+    return read_tensors(out / "weights.safetensors")
+
+
+@pytest.fixture
+def good(learnt: Path) -> dict[str, Tensor]:
+    return checkpoints(learnt / "checkpoints")[-1].weights()
+
+
+def told(out: Path) -> str:
+    """What card and log say was published: the same."""
+    end = [event for event in read_log(out / "log.jsonl") if event["event"] == "finish"][-1]
+    card = read_card(out)
+    assert end["weights"] == card.training["weights"]
+    assert end["scores"]["bleu"] == card.scores["bleu"]
+    assert card.scores["bleu"]["score"] > 90, "the better of the two"
+    return str(end["weights"])
+
+
+def test_the_last_checkpoint_is_published_where_the_average_is_worse(
+    learnt: Path, good: dict[str, Tensor], train_here: Train, tmp_path: Path
+) -> None:
+    spoiling = {name: -weight for name, weight in good.items()}
+    found = published_again(learnt, tmp_path / "run", train_here, [spoiling, good])
+    assert told(tmp_path / "run") == "the last checkpoint"
+    assert found.keys() == good.keys()
+    assert all(torch.equal(found[name], good[name]) for name in good)
+
+
+def test_the_average_is_published_where_the_last_checkpoint_is_worse(
+    learnt: Path, good: dict[str, Tensor], train_here: Train, tmp_path: Path
+) -> None:
+    bad = {name: -weight for name, weight in good.items()}
+    balancing = {name: 3 * weight for name, weight in good.items()}
+    found = published_again(learnt, tmp_path / "run", train_here, [balancing, bad])
+    assert told(tmp_path / "run") == "the average of 2 checkpoints"
+    for name in good:
+        torch.testing.assert_close(found[name], good[name])

@@ -58,18 +58,15 @@ class Masked:
 
 def mask(content: Content, glossary: Glossary) -> Masked:
     """Hide the format's marks, the placeholders in the text, and the terms that are to be kept or enforced."""
-    marks: list[Mark] = []
+    pieces: list[str | Mark] = []
+    text = ""
     for part in content:
         if isinstance(part, Mark):
-            marks.append(part)
-    text = "".join(part if isinstance(part, str) else "\ufdd0" for part in content)
-    given = iter(marks)
-    pieces: list[str | Mark] = []
-    for piece in re.split("(\ufdd0)", text) if marks else [text]:
-        if piece == "\ufdd0" and marks:
-            pieces.append(next(given))
+            pieces += [*_placeholders(text), part]
+            text = ""
         else:
-            pieces += _placeholders(piece)
+            text += part
+    pieces += _placeholders(text)
     pieces = [new for piece in pieces for new in (glossary.terms_in(piece) if isinstance(piece, str) else [piece])]
     return _masked(_paired(pieces))
 

@@ -1,7 +1,8 @@
 """CSV and TSV: the cells of chosen columns; every other cell keeps its very bytes, quotes included.
 
-`--columns title,text` (or numbers from 1) are translated in place. Without it the header must name the languages: the
-cells under the target's code are filled from those under the source's, where they are empty.
+`--columns title,text` (or numbers from 1) are translated in place. Without it the header must name the languages, as
+that of a CSV corpus does: the cells under the target's code are filled from those under the source's, where they are
+empty.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tongsa.base.errors import CorpusError, UsageError
+from tongsa.formats.csv import named_columns
+from tongsa.formats.pairs import Reading
 from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Slot, SpanDocument
 
@@ -107,11 +110,11 @@ def _chosen(columns: tuple[str, ...], names: list[str], path: Path) -> tuple[int
 
 def _language_columns(names: list[str], options: Options, path: Path) -> tuple[int, int]:
     source, target = options.languages.source, options.languages.target
-    if source in names and target in names:
-        return names.index(source), names.index(target)
+    if found := named_columns(names, Reading(source=source, target=target)):
+        return found
     raise UsageError(
         f"{path}: which columns?",
         f"Its columns: {', '.join(names)}",
         "To translate some in place:  --columns NAME,NAME  (or their numbers from 1)",
-        f"To fill one from another, the header names the languages: {source} and {target}.",
+        f"To fill one from another, the header names the languages: {source} and {target} (or source and target).",
     )

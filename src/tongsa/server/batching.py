@@ -182,6 +182,8 @@ class Queue:
         for (job, place), result in zip(batch.seats, done.result(), strict=True):
             if job.done.done():  # given up meanwhile
                 continue
+            if isinstance(result, StopIteration):  # no future takes one
+                result = RuntimeError("StopIteration in an engine")
             if isinstance(result, Exception):
                 job.done.set_exception(result)
                 continue

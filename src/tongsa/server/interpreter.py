@@ -86,8 +86,15 @@ class Interpreter:
     async def _aside(self, threads: ThreadPoolExecutor, work: Callable[[Errand], T]) -> T:
         loop = asyncio.get_running_loop()
         errand = Errand(self.queue, loop)
+
+        def run() -> T:
+            try:
+                return work(errand)
+            except StopIteration as error:  # no future takes one: whoever waits for it would wait forever
+                raise RuntimeError("StopIteration in a thread") from error
+
         try:
-            return await loop.run_in_executor(threads, work, errand)
+            return await loop.run_in_executor(threads, run)
         finally:
             errand.end()
 

@@ -117,7 +117,8 @@ class Allowances:
         now = time.monotonic()
         left, then = self._left.pop(client.name, (float(most), now))
         left = min(float(most), left + (now - then) * most / 60)
-        self._left[client.name] = (max(0.0, left - 1), now)
+        # A refused request costs nothing: who comes back when Retry-After says so is served.
+        self._left[client.name] = (left - 1 if left >= 1 else left, now)
         if len(self._left) > REMEMBERED:
             self._left.popitem(last=False)
         if left < 1:

@@ -57,17 +57,17 @@ def _form(body: bytes, lists: tuple[str, ...]) -> dict[str, Any]:
 
 
 async def _parts(request: Request, lists: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     try:
-        form = await request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=4 << 20)
+        async with request.form(max_files=1, max_fields=MOST_FIELDS, max_part_size=4 << 20) as form:
+            for name in form:
+                value = form[name]
+                if isinstance(value, UploadFile):
+                    found[name] = Upload(name=value.filename or "", data=await value.read())
+                else:
+                    found[name] = form.getlist(name) if name in lists else value
     except (HTTPException, UnicodeDecodeError, ValueError):
         raise invalid("the form cannot be read") from None
-    found: dict[str, Any] = {}
-    for name in form:
-        value = form[name]
-        if isinstance(value, UploadFile):
-            found[name] = Upload(name=value.filename or "", data=await value.read())
-        else:
-            found[name] = form.getlist(name) if name in lists else value
     return found
 
 

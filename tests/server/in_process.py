@@ -1,0 +1,105 @@
+"""A service inside the test's own process, with a translator that only shouts: quick, and its limits can be set."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from tongsa.server.app import application
+from tongsa.server.keys import Keys
+from tongsa.server.limits import parse
+from tongsa.server.service import Service
+from tongsa.server.translators import Translators
+from tongsa.translation.translator import Translation
+
+
+@dataclass(frozen=True)
+class Search:
+    nbest: int = 1
+
+
+@dataclass(eq=False)
+class Shouting:
+    """Translates into upper case. A token has log-probability -0.1; the n-th alternative ends with n exclamation
+    marks; `slow` takes its time, and `exhausted` breaks the engine.
+    """
+
+    source: str = "en"
+    target: str = "de"
+
+    def __post_init__(self) -> None:
+        self.card = SimpleNamespace(source=self.source, target=self.target, scores={})
+        vocabulary = SimpleNamespace(encode=str.split, pieces=lambda words: ["▁" + word for word in words])
+        self.subwords = SimpleNamespace(source=vocabulary, target=vocabulary)
+        self.search = Search()
+
+    def translate(
+        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False
+    ) -> list[Translation]:
+        others = (search or self.search).nbest - 1
+        found = [self._one(text, alignment) for text in texts]
+        return [
+            replace(each, alternatives=tuple(replace(each, text=each.text + "!" * n) for n in range(1, others + 1)))
+            for each in found
+        ]
+
+    def _one(self, text: str, alignment: bool) -> Translation:
+        if "exhausted" in text:
+            raise StopIteration
+        if "slow" in text:
+            time.sleep(1.5)
+        new = text.upper()
+        words = tuple("▁" + word for word in new.split())
+        return Translation(
+            text=new,
+            log_probability=-0.1 * (len(words) + 1),
+            source_tokens=tuple("▁" + word for word in text.split()),
+            tokens=words,
+            alignment=tuple((i, i) for i in range(len(words))) if alignment else (),
+        )
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
+        return [[-0.1] * (len(target.split()) + 1) for target in targets]
+
+
+@contextmanager
+def serving(
+    folder: Path, limits: str = "", *, keys: str = "", directions: Sequence[str] = ("en_de",), data: Path | None = None
+) -> Iterator[TestClient]:
+    """A client of a service with these limits; `keys` is the text of a file of keys."""
+    paths = [folder / direction for direction in directions]
+    for path in paths:
+        path.mkdir(exist_ok=True)
+        (path / "translator.json").write_text("{}")
+
+    def load(directory: Path) -> Any:
+        return Shouting(*directory.name.split("_"))
+
+    (folder / "keys.toml").write_text(keys)
+    service = Service(
+        translators=Translators(paths, load),
+        limits=parse(limits),
+        workers=1,
+        keys=Keys.read(folder / "keys.toml") if keys else None,
+        data=data,
+    )
+    with TestClient(application(service, watch=False), raise_server_exceptions=False) as client:
+        yield client
+
+
+def asked(q: object, **more: object) -> dict[str, object]:
+    return {"q": q, "source": "en", "target": "de", **more}
+
+
+def body_of(size: int) -> bytes:
+    """A request to translate whose body has so many bytes."""
+    body = json.dumps(asked("words", more="")).encode()
+    return body.replace(b'"more": ""', b'"more": "' + b"a" * (size - len(body)) + b'"')

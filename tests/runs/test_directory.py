@@ -13,7 +13,8 @@ from safetensors.torch import load_file, save_file
 
 import tongsa.runs.directory as module
 from tongsa.config import Recipe, SubwordsSection
-from tongsa.runs.directory import FORMAT, Card, load_model, named_weights, read_card, read_tensors, write_translator
+from tongsa.engines.native import load_model
+from tongsa.runs.directory import FORMAT, Card, named_weights, read_card, read_tensors, write_translator
 from tongsa.base.errors import DirectoryError
 from tongsa.models import build
 from tongsa.text.subwords import Subwords, learn

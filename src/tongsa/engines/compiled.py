@@ -22,7 +22,7 @@ from tongsa.base.errors import DirectoryError, UsageError, WriteError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
 from tongsa.engines.positions import POSITIONS
-from tongsa.runs.directory import WEIGHTS, Card, read_weights
+from tongsa.runs.directory import WEIGHTS, Card
 from tongsa.text.subwords import Subwords
 
 FOLDER = "ctranslate2"
@@ -88,6 +88,7 @@ class _Making(NamedTuple):
         from tongsa.engines.ctranslate2_export import (
             write_ctranslate2,  # with torch, which nobody needs once it is compiled
         )
+        from tongsa.engines.native import read_weights
 
         weights = read_weights(self.directory, self.config, self.subwords)
         write_ctranslate2(folder, weights, self.config, self.subwords, self.precision)

@@ -15,16 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tongsa
-from tongsa.config import ModelSection, Recipe
+from tongsa.config import Recipe
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.files import write_atomically
-from tongsa.text.subwords import Subwords
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
-
-    from tongsa.models.contracts import Seq2Seq
 
 FORMAT = 1
 """Goes up when an older Tongsa could not read what a newer one writes."""
@@ -101,39 +98,6 @@ def _what_it_is(directory: Path) -> list[str]:
     if (directory / "recipe.toml").is_file():
         return ["It holds a training that has not been validated yet. To go on with it:  tongsa train --resume ..."]
     return ["A translator is what `tongsa train ... --out DIR` writes."]
-
-
-def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
-    """The model with its weights."""
-    from tongsa.models import build
-
-    weights = read_weights(directory, card.recipe.model, subwords)
-    model = build(card.recipe.model, len(subwords.source), None if subwords.joint else len(subwords.target))
-    load_weights(model, weights)
-    return model.to(device).eval()
-
-
-def read_weights(directory: Path, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
-    """Weights that fit the architecture and the subwords; all that do not are told together."""
-    import torch
-
-    from tongsa.models import build
-
-    weights = read_tensors(directory / WEIGHTS)
-    with torch.device("meta"):
-        model = build(config, len(subwords.source), None if subwords.joint else len(subwords.target))
-    expected = dict(model.named_parameters())
-    problems = [f"{name} is missing" for name in expected if name not in weights]
-    problems += [f"{name} is not known to this architecture" for name in weights if name not in expected]
-    problems += [
-        f"{name} has the shape {list(weights[name].shape)}, {list(expected[name].shape)} is needed"
-        for name in expected
-        if name in weights and weights[name].shape != expected[name].shape
-    ]
-    if problems:
-        few = [*problems[:5], f"and {len(problems) - 5} more"] if len(problems) > 5 else problems
-        raise DirectoryError(f"{directory / WEIGHTS} does not fit {CARD} and the subwords beside it", *few)
-    return weights
 
 
 def named_weights(model: torch.nn.Module) -> dict[str, Tensor]:

@@ -17,9 +17,9 @@ from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.engines import ENGINES, PRECISIONS, Engine
 from tongsa.engines.inspection import POSITIONS, Facts, Inspection
-from tongsa.runs.directory import Card, load_model, read_card
+from tongsa.runs.directory import Card, read_card
 from tongsa.text.lines import tidy
-from tongsa.text.subwords import END, Subwords
+from tongsa.text.subwords import Subwords
 from tongsa.translation import long_texts
 from tongsa.translation.repetition import cut_repetition
 
@@ -106,13 +106,7 @@ class Translator:
 
             if threads:
                 torch.set_num_threads(threads)
-            return NativeEngine(
-                load_model(path, card, subwords, choose_device(place)),
-                source_pad=subwords.source.pad,
-                target_pad=subwords.target.pad,
-                end=END,
-                batch_tokens=card.recipe.decoding.batch_tokens,
-            )
+            return NativeEngine.load(path, card, subwords, choose_device(place))
 
         if chosen == "native":
             return cls(card, subwords, native())

@@ -14,10 +14,10 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from tongsa.server.app import application
-from tongsa.server.keys import Keys
-from tongsa.server.limits import parse
-from tongsa.server.service import Service
-from tongsa.server.translators import Translators
+from tongsa.server.http.keys import Keys
+from tongsa.server.http.limits import parse
+from tongsa.server.work.service import Service
+from tongsa.server.work.translators import Translators
 from tongsa.translation.translator import Translation
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from tongsa.base.errors import DirectoryError, MissingExtraError, UsageError
 from tongsa.cli.serve import serve
-from tongsa.server.files import Files
-from tongsa.server.glossaries import Dictionary, Glossaries, Kept
-from tongsa.server.keys import Allowances, Key, Keys
-from tongsa.server.limits import Limits, parse
-from tongsa.server.refusals import Refusal
+from tongsa.server.http.keys import Allowances, Key, Keys
+from tongsa.server.http.limits import Limits, parse
+from tongsa.server.http.refusals import Refusal
 from tongsa.server.run import bind
-from tongsa.server.translators import Translators
+from tongsa.server.work.files import Files
+from tongsa.server.work.glossaries import Dictionary, Glossaries, Kept
+from tongsa.server.work.translators import Translators
 
 
 def fake(directory: Path) -> Any:

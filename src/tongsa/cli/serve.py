@@ -55,11 +55,11 @@ def serve(
             raise MissingExtraError(package.replace("_", "-"), "serve")
     check_threads(threads)
     from tongsa.base.machine import usable_cores
-    from tongsa.server.keys import Keys
-    from tongsa.server.limits import parse
+    from tongsa.server.http.keys import Keys
+    from tongsa.server.http.limits import parse
     from tongsa.server.run import Place, run
-    from tongsa.server.service import Service
-    from tongsa.server.translators import Translators
+    from tongsa.server.work.service import Service
+    from tongsa.server.work.translators import Translators
     from tongsa.translation.translator import Translator
 
     def load(directory: Path) -> Translator:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tongsa.engines.inspection import Inspection, payload, shown
 
-STATIC = Path(__file__).parents[1] / "server" / "static"
+STATIC = Path(__file__).parents[1] / "server" / "page"
 MODULES = (
     "i18n.js",
     "attention/dom.js",

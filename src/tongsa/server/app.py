@@ -15,14 +15,14 @@ from starlette.staticfiles import StaticFiles
 
 from tongsa import __version__
 from tongsa.base.errors import TongsaError
-from tongsa.server import deepl, libretranslate, own
-from tongsa.server.answers import Json, refused
-from tongsa.server.edge import Edge
-from tongsa.server.reference import reference
-from tongsa.server.refusals import Refusal
-from tongsa.server.service import Service
+from tongsa.server.api import deepl, libretranslate, own
+from tongsa.server.api.reference import reference
+from tongsa.server.http.answers import Json, refused
+from tongsa.server.http.edge import Edge
+from tongsa.server.http.refusals import Refusal
+from tongsa.server.work.service import Service
 
-STATIC = Path(__file__).parent / "static"
+PAGE = Path(__file__).parent / "page"
 WATCH_SECONDS = 2.0
 """Between two looks at the translators' directories, and two writings of what was used."""
 
@@ -71,13 +71,13 @@ async def _watch(service: Service) -> None:
 def _pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
-        return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+        return FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return Response(reference(app.openapi()), media_type="text/html")
 
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.mount("/static", StaticFiles(directory=PAGE), name="static")
 
 
 def _refusals(app: FastAPI) -> None:

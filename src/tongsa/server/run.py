@@ -16,9 +16,9 @@ import uvicorn
 
 from tongsa.base.errors import UsageError
 from tongsa.server.app import application
-from tongsa.server.logs import set_up, tell
-from tongsa.server.protocol import protocol
-from tongsa.server.service import Service
+from tongsa.server.http.connections import protocol
+from tongsa.server.http.logs import set_up, tell
+from tongsa.server.work.service import Service
 
 BACKLOG = 2_048
 A_YEAR = 365 * 24 * 3_600

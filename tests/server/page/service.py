@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import tongsa
 
-STATIC = Path(tongsa.__file__).parent / "server" / "static"
+STATIC = Path(tongsa.__file__).parent / "server" / "page"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -16,9 +16,9 @@ from tongsa.documents import FORMATS, Options, beside
 from tongsa.documents.engine import Help, translate_segments
 from tongsa.formats.html import HtmlDocument, read_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
-from tongsa.server.errands import Asking, Errand
-from tongsa.server.translators import Route
-from tongsa.server.trust import Trust, evenly
+from tongsa.server.work.blocking import Asking, Errand
+from tongsa.server.work.translators import Route
+from tongsa.server.work.trust import Trust, evenly
 
 Kind = Literal["text", "html", "xml"]
 

@@ -12,13 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from tongsa.documents import FORMATS
-from tongsa.server.answers import PARTS, Json, described
-from tongsa.server.interpreter import Wish
-from tongsa.server.marked import Said
-from tongsa.server.names import name_of
-from tongsa.server.parameters import read
-from tongsa.server.refusals import Refusal, invalid
-from tongsa.server.schemas import (
+from tongsa.server.api.schemas import (
     Detect,
     Detected,
     Health,
@@ -31,8 +25,14 @@ from tongsa.server.schemas import (
     TranslatedFile,
     TranslateFile,
 )
-from tongsa.server.service import Service
-from tongsa.server.translators import Route
+from tongsa.server.http.answers import PARTS, Json, described
+from tongsa.server.http.parameters import read
+from tongsa.server.http.refusals import Refusal, invalid
+from tongsa.server.work.marked import Said
+from tongsa.server.work.names import name_of
+from tongsa.server.work.queued import Wish
+from tongsa.server.work.service import Service
+from tongsa.server.work.translators import Route
 
 _HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
 TYPING_PAUSE = 300

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tongsa.documents.engine import Help
 from tongsa.documents.glossary import Glossary
-from tongsa.server.batching import Queue
-from tongsa.server.cutting import Part, cut, joined, sound
-from tongsa.server.errands import Errand, ranked
-from tongsa.server.lanes import Scoring, Translating
-from tongsa.server.marked import Kind, Said, say_document, say_texts
-from tongsa.server.translators import Route
-from tongsa.server.trust import Trust, Word, evenly, words_of
+from tongsa.server.work.blocking import Errand, ranked
+from tongsa.server.work.cutting import Part, cut, joined, sound
+from tongsa.server.work.kinds import Scoring, Translating
+from tongsa.server.work.marked import Kind, Said, say_document, say_texts
+from tongsa.server.work.queue import Queue
+from tongsa.server.work.translators import Route
+from tongsa.server.work.trust import Trust, Word, evenly, words_of
 from tongsa.translation.confidence import Calibration, average
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from pathlib import Path
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.documents.glossary import Glossary
-from tongsa.server.limits import Limits
-from tongsa.server.refusals import Refusal, invalid
+from tongsa.server.http.limits import Limits
+from tongsa.server.http.refusals import Refusal, invalid
 
 
 @dataclass(frozen=True, kw_only=True)

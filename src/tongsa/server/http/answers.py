@@ -8,8 +8,8 @@ import orjson
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from tongsa.server.refusals import Refusal
-from tongsa.server.schemas import Error, Message
+from tongsa.server.api.schemas import Error, Message
+from tongsa.server.http.refusals import Refusal
 
 FORM = "application/x-www-form-urlencoded"
 PARTS = "multipart/form-data"

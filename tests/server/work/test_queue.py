@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import pytest
 from tests.server.running import in_a_loop
 
-from tongsa.server.batching import Queue, length_class
-from tongsa.server.refusals import Refusal
+from tongsa.server.http.refusals import Refusal
+from tongsa.server.work.queue import Queue, length_class
 
 
 @dataclass(eq=False)

@@ -13,10 +13,10 @@ import pytest
 from tests.server.in_process import asked, body_of, serving
 
 from tongsa.base.errors import UsageError
-from tongsa.server.batching import Queue
-from tongsa.server.keys import Allowances, Key
-from tongsa.server.limits import Limits, parse
-from tongsa.server.refusals import Refusal
+from tongsa.server.http.keys import Allowances, Key
+from tongsa.server.http.limits import Limits, parse
+from tongsa.server.http.refusals import Refusal
+from tongsa.server.work.queue import Queue
 
 JSON = {"content-type": "application/json"}
 KEY = "the-key-of-a-client"

@@ -14,11 +14,11 @@ from tests.server.running import in_a_loop
 
 from tongsa.documents.engine import translate_segments
 from tongsa.formats.segments import Segment
-from tongsa.server.batching import Queue
-from tongsa.server.cutting import LONGEST, cut
-from tongsa.server.interpreter import Interpreter, Wish
-from tongsa.server.translators import Route
-from tongsa.server.trust import evenly, words_of
+from tongsa.server.work.cutting import LONGEST, cut
+from tongsa.server.work.queue import Queue
+from tongsa.server.work.queued import Interpreter, Wish
+from tongsa.server.work.translators import Route
+from tongsa.server.work.trust import evenly, words_of
 from tongsa.translation.translator import Translation
 
 

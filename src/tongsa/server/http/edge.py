@@ -14,12 +14,12 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tongsa.server.answers import refused
-from tongsa.server.batching import Queue
-from tongsa.server.limits import Limits
-from tongsa.server.logs import tell, tell_failure
-from tongsa.server.metrics import Metrics
-from tongsa.server.refusals import Refusal, slow_down
+from tongsa.server.http.answers import refused
+from tongsa.server.http.limits import Limits
+from tongsa.server.http.logs import tell, tell_failure
+from tongsa.server.http.metrics import Metrics
+from tongsa.server.http.refusals import Refusal, slow_down
+from tongsa.server.work.queue import Queue
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
-from tongsa.server.answers import Json, described
-from tongsa.server.parameters import read
-from tongsa.server.refusals import invalid
-from tongsa.server.schemas import Attend, Attention, Score, Scored
-from tongsa.server.service import Service
-from tongsa.server.translators import Route
+from tongsa.server.api.schemas import Attend, Attention, Score, Scored
+from tongsa.server.http.answers import Json, described
+from tongsa.server.http.parameters import read
+from tongsa.server.http.refusals import invalid
+from tongsa.server.work.service import Service
+from tongsa.server.work.translators import Route
 from tongsa.text.lines import tidy
 from tongsa.translation.confidence import Calibration
 

@@ -10,17 +10,17 @@ from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 from starlette.responses import Response
 
-from tongsa.server import glossary_routes
-from tongsa.server.answers import Json, deepl_described
-from tongsa.server.interpreter import Wish
-from tongsa.server.keys import Key
-from tongsa.server.libretranslate import spoken
-from tongsa.server.names import name_of
-from tongsa.server.parameters import read
-from tongsa.server.refusals import invalid
-from tongsa.server.schemas import Asked
-from tongsa.server.service import Service
-from tongsa.server.translators import Route
+from tongsa.server.api import deepl_glossaries
+from tongsa.server.api.libretranslate import spoken
+from tongsa.server.api.schemas import Asked
+from tongsa.server.http.answers import Json, deepl_described
+from tongsa.server.http.keys import Key
+from tongsa.server.http.parameters import read
+from tongsa.server.http.refusals import invalid
+from tongsa.server.work.names import name_of
+from tongsa.server.work.queued import Wish
+from tongsa.server.work.service import Service
+from tongsa.server.work.translators import Route
 
 LISTS = ("text", "ignore_tags")
 UNLIMITED = 1_000_000_000_000
@@ -112,7 +112,7 @@ def routes(service: Service) -> APIRouter:
         limit = client.characters or UNLIMITED
         return Json({"character_count": service.allowances.used(client), "character_limit": limit})
 
-    router.include_router(glossary_routes.routes(service))
+    router.include_router(deepl_glossaries.routes(service))
     return router
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from tongsa.server.parameters import Upload
+from tongsa.server.http.parameters import Upload
 
 Language = Annotated[str, Field(min_length=1, max_length=32, description="A code of /languages, in any case")]
 ApiKey = Annotated[str | SkipJsonSchema[None], Field(default=None, description="Where the service asks for one")]

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tongsa.server.refusals import Refusal
+from tongsa.server.http.refusals import Refusal
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[a-z]{2,8}")
 MOST_BYTES = 1 << 30

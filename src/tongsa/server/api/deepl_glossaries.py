@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 from starlette.responses import Response
 
-from tongsa.server.answers import JSON, Json, deepl_described
-from tongsa.server.glossaries import Dictionary, Kept
-from tongsa.server.parameters import read
-from tongsa.server.refusals import Refusal
-from tongsa.server.schemas import Asked
-from tongsa.server.service import Service
+from tongsa.server.api.schemas import Asked
+from tongsa.server.http.answers import JSON, Json, deepl_described
+from tongsa.server.http.parameters import read
+from tongsa.server.http.refusals import Refusal
+from tongsa.server.work.glossaries import Dictionary, Kept
+from tongsa.server.work.service import Service
 
 
 class Entries(Asked):

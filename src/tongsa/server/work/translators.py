@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tongsa.base.errors import UsageError
-from tongsa.server.refusals import Refusal, invalid
+from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.text.languages import matches, plain_code
 
 if TYPE_CHECKING:

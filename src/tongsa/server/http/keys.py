@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
-from tongsa.server.refusals import Refusal, slow_down
+from tongsa.server.http.refusals import Refusal, slow_down
 
 SHORTEST = 16
 """Characters of a key: shorter ones can be guessed."""

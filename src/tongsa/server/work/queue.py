@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from tongsa.server.refusals import slow_down
+from tongsa.server.http.refusals import slow_down
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 
 from tongsa.base.errors import WriteError
-from tongsa.server.batching import Queue
-from tongsa.server.detection import detect
-from tongsa.server.files import Files
-from tongsa.server.glossaries import Glossaries
-from tongsa.server.interpreter import Interpreter
-from tongsa.server.keys import Allowances, Key, Keys
-from tongsa.server.limits import Limits
-from tongsa.server.logs import tell, tell_failure
-from tongsa.server.metrics import Metrics
-from tongsa.server.refusals import Refusal, invalid
-from tongsa.server.translators import Route, Translators
+from tongsa.server.http.keys import Allowances, Key, Keys
+from tongsa.server.http.limits import Limits
+from tongsa.server.http.logs import tell, tell_failure
+from tongsa.server.http.metrics import Metrics
+from tongsa.server.http.refusals import Refusal, invalid
+from tongsa.server.work.detection import detect
+from tongsa.server.work.files import Files
+from tongsa.server.work.glossaries import Glossaries
+from tongsa.server.work.queue import Queue
+from tongsa.server.work.queued import Interpreter
+from tongsa.server.work.translators import Route, Translators
 
 if TYPE_CHECKING:
     from tongsa.translation.translator import Translator

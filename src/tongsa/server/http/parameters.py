@@ -11,7 +11,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from tongsa.server.refusals import invalid
+from tongsa.server.http.refusals import invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 MOST_FIELDS = 2_000

@@ -11,9 +11,9 @@ from concurrent.futures import Future
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tongsa.server.batching import Lane, Queue
-from tongsa.server.cutting import LONGEST, slices
-from tongsa.server.lanes import Translating
+from tongsa.server.work.cutting import LONGEST, slices
+from tongsa.server.work.kinds import Translating
+from tongsa.server.work.queue import Lane, Queue
 
 if TYPE_CHECKING:
     from tongsa.runs.directory import Card

@@ -19,7 +19,7 @@ from tongsa.server.http.limits import Limits, parse
 from tongsa.server.http.refusals import Refusal
 from tongsa.server.run import bind
 from tongsa.server.work.files import Files
-from tongsa.server.work.glossaries import Dictionary, Glossaries, Kept
+from tongsa.server.work.glossaries import Dictionary, Glossaries, StoredGlossary
 from tongsa.server.work.translators import Translators
 
 
@@ -41,21 +41,21 @@ def served(folder: Path, *directions: str) -> Translators:
 
 def test_a_direct_translator_is_preferred_to_a_way_through_another_language(tmp_path: Path) -> None:
     ours = served(tmp_path, "ko_en", "en_de", "ko_de")
-    assert ours.route("ko", "de").via == ()
-    assert len(ours.route("ko", "de").translators) == 1
+    assert ours.chain("ko", "de").via == ()
+    assert len(ours.chain("ko", "de").translators) == 1
 
 
 def test_a_third_language_is_found_and_told(tmp_path: Path) -> None:
     ours = served(tmp_path, "ko_en", "en_de")
-    way = ours.route("ko", "de")
-    assert (way.via, [each.card.source for each in way.translators]) == (("en",), ["ko", "en"])
+    chain = ours.chain("ko", "de")
+    assert (chain.via, [each.card.source for each in chain.translators]) == (("en",), ["ko", "en"])
     assert ours.targets("ko") == ["en", "de"]
     assert ours.targets("de") == []
 
 
 def test_no_more_than_one_language_lies_between(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="not available"):
-        served(tmp_path, "ko_en", "en_de", "de_fr").route("ko", "fr")
+        served(tmp_path, "ko_en", "en_de", "de_fr").chain("ko", "fr")
 
 
 @pytest.mark.parametrize(("asked", "found"), [("EN", "en"), ("en-us", "en"), ("eng", "en"), ("pt-BR", "pt-br")])
@@ -79,11 +79,11 @@ def test_two_translators_of_one_direction_are_an_error(tmp_path: Path) -> None:
 
 def test_only_what_has_changed_is_opened_anew(tmp_path: Path) -> None:
     ours = served(tmp_path, "ko_en", "en_de")
-    before = ours.route("ko", "de").translators
+    before = ours.chain("ko", "de").translators
     assert list(ours.reload()) == []
     (tmp_path / "ko_en" / "translator.json").write_text("{ }")
     assert [(path.name, error) for path, error in ours.reload()] == [("ko_en", None)]
-    after = ours.route("ko", "de").translators
+    after = ours.chain("ko", "de").translators
     assert after[0] is not before[0]
     assert after[1] is before[1]
     assert len(list(ours.reload(all_of_them=True))) == 2
@@ -91,14 +91,14 @@ def test_only_what_has_changed_is_opened_anew(tmp_path: Path) -> None:
 
 def test_a_directory_that_broke_leaves_the_old_translator_and_is_told_once(tmp_path: Path) -> None:
     ours = served(tmp_path, "ko_en")
-    before = ours.route("ko", "en").translators
+    before = ours.chain("ko", "en").translators
     (tmp_path / "ko_en" / "broken").touch()
     (tmp_path / "ko_en" / "translator.json").write_text("{ }")
     assert [type(error) for _, error in ours.reload()] == [DirectoryError]
     assert list(ours.reload()) == []
-    assert ours.route("ko", "en").translators == before
+    assert ours.chain("ko", "en").translators == before
     shutil.rmtree(tmp_path / "ko_en")
-    assert ours.route("ko", "en").translators == before
+    assert ours.chain("ko", "en").translators == before
 
 
 # Keys
@@ -213,7 +213,7 @@ def test_all_that_is_wrong_with_limits_is_told_together() -> None:
 def test_glossaries_survive_a_restart_and_belong_to_their_owner(tmp_path: Path) -> None:
     first = Glossaries(tmp_path, Limits())
     dictionary = Dictionary(source="ko", target="en", terms={"책": "book"})
-    kept = first.add(Kept(name="words", owner="a", dictionaries=(dictionary,)))
+    kept = first.add(StoredGlossary(name="words", owner="a", dictionaries=(dictionary,)))
     again = Glossaries(tmp_path, Limits())
     assert again.find(kept.id, "a") == kept
     assert again.of("b") == []
@@ -235,11 +235,11 @@ def test_entries_may_be_csv() -> None:
 
 def test_files_are_gone_when_their_time_is_over() -> None:
     files = Files(seconds=100)
-    name = files.keep(b"data", ".txt")
+    name = files.store(b"data", ".txt")
     assert files.find(name) == b"data"
     assert oct(files.folder.stat().st_mode)[-3:] == "700"
     files.seconds = -1
-    other = files.keep(b"data", ".txt")
+    other = files.store(b"data", ".txt")
     with pytest.raises(Refusal):
         files.find(other)
     assert [path.name for path in files.folder.iterdir()] == [name]

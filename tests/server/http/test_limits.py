@@ -104,7 +104,7 @@ def test_requests_that_are_read_hold_no_more_bytes_than_the_limit(tmp_path: Path
 
 
 def test_exactly_as_many_requests_as_the_limit_have_a_place_in_the_queue() -> None:
-    queue = Queue(workers=1, most=2)
+    queue = Queue(workers=1, capacity=2)
     try:
         with queue.place():
             queue.refuse_if_full()

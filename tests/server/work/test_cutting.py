@@ -16,8 +16,8 @@ from tongsa.documents.engine import translate_segments
 from tongsa.formats.segments import Segment
 from tongsa.server.work.cutting import LONGEST, cut
 from tongsa.server.work.queue import Queue
-from tongsa.server.work.queued import Interpreter, Wish
-from tongsa.server.work.translators import Route
+from tongsa.server.work.queued import QueuedTranslator, TranslateOptions
+from tongsa.server.work.translators import TranslatorChain
 from tongsa.server.work.trust import evenly, words_of
 from tongsa.translation.translator import Translation
 
@@ -58,15 +58,17 @@ class Search:
     nbest: int = 1
 
 
-def said(texts: list[str], wish: Wish | None = None, *, hops: int = 1) -> list[Any]:
+def said(texts: list[str], options: TranslateOptions | None = None, *, hops: int = 1) -> list[Any]:
     async def inside() -> list[Any]:
-        interpreter = Interpreter(Queue(workers=1, most=0), threads=2)
+        translator = QueuedTranslator(Queue(workers=1, capacity=0), threads=2)
         translators: Any = tuple(Shouting() for _ in range(hops))
         try:
-            return await interpreter.texts(texts, Route("en", "de", translators, ()), wish or Wish())
+            return await translator.texts(
+                texts, TranslatorChain("en", "de", translators, ()), options or TranslateOptions()
+            )
         finally:
-            interpreter.close()
-            interpreter.queue.close()
+            translator.close()
+            translator.queue.close()
 
     return in_a_loop(inside())
 
@@ -111,7 +113,7 @@ def test_two_hops_are_two_translations() -> None:
 
 
 def test_trust_is_told_word_by_word() -> None:
-    (found,) = said(["good  morning. \n1 Two"], Wish(trust=True))
+    (found,) = said(["good  morning. \n1 Two"], TranslateOptions(trust=True))
     assert "".join(word.text for word in found.trust.words) == found.text == "GOOD  MORNING. \n1 TWO"
     assert {word.text: word.confidence for word in found.trust.words}["GOOD"] == pytest.approx(0.905)
 

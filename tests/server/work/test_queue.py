@@ -16,7 +16,7 @@ from tongsa.server.work.queue import Queue, length_class
 
 @dataclass(eq=False)
 class Gate:
-    """A lane whose work waits until it is let through; a piece is a word, its length what its digits say."""
+    """A kind of work that waits until the test lets it through; a piece is a word, its length what its digits say."""
 
     batches: list[list[str]] = field(default_factory=list)
     open: threading.Event = field(default_factory=threading.Event)
@@ -34,7 +34,7 @@ class Gate:
 
 def run(test: Callable[[Queue, Gate], Awaitable[None]], *, workers: int = 1, most: int = 0, tokens: int = 1024) -> Gate:
     async def inside() -> None:
-        queue = Queue(workers=workers, most=most, batch_tokens=tokens)
+        queue = Queue(workers=workers, capacity=most, batch_tokens=tokens)
         gate.open.clear()
         try:
             await test(queue, gate)
@@ -187,7 +187,7 @@ def test_past_the_limit_requests_are_told_to_come_back() -> None:
         with queue.place():
             pass
 
-    run(test, most=2)
+    run(test, capacity=2)
 
 
 def test_all_workers_work_at_once() -> None:

@@ -18,9 +18,9 @@ from tongsa.server.http.keys import Key
 from tongsa.server.http.parameters import read
 from tongsa.server.http.refusals import invalid
 from tongsa.server.work.names import name_of
-from tongsa.server.work.queued import Wish
+from tongsa.server.work.queued import TranslateOptions
 from tongsa.server.work.service import Service
-from tongsa.server.work.translators import Route
+from tongsa.server.work.translators import TranslatorChain
 
 LISTS = ("text", "ignore_tags")
 UNLIMITED = 1_000_000_000_000
@@ -75,21 +75,21 @@ def routes(service: Service) -> APIRouter:
         """Translate texts; a source language that is not given is detected."""
         client = service.client(request)
         asked = await read(request, Translate, LISTS)
-        ways = await _ways(service, asked)
-        wish = _wish(service, client, asked, ways)
+        chains = await _chains(service, asked)
+        options = _options(service, client, asked, chains)
         with service.queue.place():
-            service.admit(request, client, asked.text, ways)
-            said = await spoken(service, asked.text, ways, wish)
+            service.admit(request, client, asked.text, chains)
+            said = await spoken(service, asked.text, chains, options)
         return Json(
             {
                 "translations": [
                     {
-                        "detected_source_language": way.source.upper(),
+                        "detected_source_language": chain.source.upper(),
                         "text": each.text,
                         "billed_characters": len(text),
-                        **({"via": [middle.upper() for middle in way.via]} if way.via else {}),
+                        **({"via": [middle.upper() for middle in chain.via]} if chain.via else {}),
                     }
-                    for text, way, each in zip(asked.text, ways, said, strict=True)
+                    for text, chain, each in zip(asked.text, chains, said, strict=True)
                 ]
             }
         )
@@ -116,26 +116,26 @@ def routes(service: Service) -> APIRouter:
     return router
 
 
-async def _ways(service: Service, asked: Translate) -> list[Route]:
+async def _chains(service: Service, asked: Translate) -> list[TranslatorChain]:
     if asked.source_lang:
-        return [service.route(asked.source_lang, asked.target_lang)] * len(asked.text)
+        return [service.chain(asked.source_lang, asked.target_lang)] * len(asked.text)
     target = service.translators.code(asked.target_lang)
     sources = [code for code in service.translators.sources if target in service.translators.targets(code)]
     if not sources:
         raise invalid(f"nothing is translated to {target}")
     detected = await service.detected(asked.text, sources)
-    return [service.route(found[0][0], target) for found in detected]
+    return [service.chain(found[0][0], target) for found in detected]
 
 
-def _wish(service: Service, client: Key, asked: Translate, ways: list[Route]) -> Wish:
+def _options(service: Service, client: Key, asked: Translate, chains: list[TranslatorChain]) -> TranslateOptions:
     glossary = None
     if asked.glossary_id:
         if not asked.source_lang:
             raise invalid("glossary_id goes with source_lang")
-        if len(ways[0].translators) != 1:
+        if len(chains[0].translators) != 1:
             raise invalid("a glossary needs a translator of this very direction")
         kept = service.glossaries.find(asked.glossary_id, client.name if client.digest else "")
-        glossary = kept.dictionary(ways[0].source, ways[0].target).glossary()
+        glossary = kept.dictionary(chains[0].source, chains[0].target).glossary()
     tags = tuple(name.strip() for names in asked.ignore_tags for name in names.split(",") if name.strip())
     kind: Literal["text", "html", "xml"] = asked.tag_handling or "text"
-    return Wish(kind=kind, whole=asked.split_sentences == "0", glossary=glossary, untouched=tags)
+    return TranslateOptions(kind=kind, whole=asked.split_sentences == "0", glossary=glossary, untouched=tags)

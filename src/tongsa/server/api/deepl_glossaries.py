@@ -13,7 +13,7 @@ from tongsa.server.api.schemas import Asked
 from tongsa.server.http.answers import JSON, Json, deepl_described
 from tongsa.server.http.parameters import read
 from tongsa.server.http.refusals import Refusal
-from tongsa.server.work.glossaries import Dictionary, Kept
+from tongsa.server.work.glossaries import Dictionary, StoredGlossary
 from tongsa.server.work.service import Service
 
 
@@ -111,7 +111,7 @@ class Desk:
         client = self.service.client(request)
         return client.name if client.digest else ""
 
-    def find(self, request: Request, id: str) -> Kept:
+    def find(self, request: Request, id: str) -> StoredGlossary:
         return self.service.glossaries.find(id, self.owner(request))
 
     def dictionary(self, asked: Entries) -> Dictionary:
@@ -128,13 +128,15 @@ def _version_2(router: APIRouter, service: Service, desk: Desk) -> None:
     async def create(request: Request) -> Response:
         owner = desk.owner(request)
         asked = await read(request, NewGlossary)
-        kept = service.glossaries.add(Kept(name=asked.name, owner=owner, dictionaries=(desk.dictionary(asked),)))
-        return Json(_single(kept), 201)
+        glossary = service.glossaries.add(
+            StoredGlossary(name=asked.name, owner=owner, dictionaries=(desk.dictionary(asked),))
+        )
+        return Json(_single(glossary), 201)
 
     @router.get("/v2/glossaries", **deepl_described(GlossaryInfos))
     async def every(request: Request) -> Response:
-        kept = service.glossaries.of(desk.owner(request))
-        return Json({"glossaries": [_single(each) for each in kept if len(each.dictionaries) == 1]})
+        glossary = service.glossaries.of(desk.owner(request))
+        return Json({"glossaries": [_single(each) for each in glossary if len(each.dictionaries) == 1]})
 
     @router.get("/v2/glossary-language-pairs", **deepl_described(LanguagePairs))
     async def pairs(request: Request) -> Response:
@@ -156,9 +158,9 @@ def _version_2(router: APIRouter, service: Service, desk: Desk) -> None:
 
     @router.get("/v2/glossaries/{id}/entries", response_class=Response, **entries)
     async def terms(request: Request, id: str) -> Response:
-        kept = desk.find(request, id)
-        _single(kept)
-        return Response(kept.dictionaries[0].tsv(), media_type="text/tab-separated-values")
+        glossary = desk.find(request, id)
+        _single(glossary)
+        return Response(glossary.dictionaries[0].tsv(), media_type="text/tab-separated-values")
 
 
 def _version_3(router: APIRouter, service: Service, desk: Desk) -> None:
@@ -167,8 +169,8 @@ def _version_3(router: APIRouter, service: Service, desk: Desk) -> None:
         owner = desk.owner(request)
         asked = await read(request, NewGlossaries)
         dictionaries = {(each.source, each.target): each for each in map(desk.dictionary, asked.dictionaries)}
-        kept = Kept(name=asked.name, owner=owner, dictionaries=tuple(dictionaries.values()))
-        return Json(_several(service.glossaries.add(kept)), 201)
+        glossary = StoredGlossary(name=asked.name, owner=owner, dictionaries=tuple(dictionaries.values()))
+        return Json(_several(service.glossaries.add(glossary)), 201)
 
     @router.get("/v3/glossaries", **deepl_described(GlossariesInfos))
     async def all_of_several(request: Request) -> Response:
@@ -180,26 +182,26 @@ def _version_3(router: APIRouter, service: Service, desk: Desk) -> None:
 
     @router.patch("/v3/glossaries/{id}", **deepl_described(GlossariesInfo, Change, forms=(JSON,)))
     async def change(request: Request, id: str) -> Response:
-        kept = desk.find(request, id)
+        glossary = desk.find(request, id)
         asked = await read(request, Change)
         dictionaries = [desk.dictionary(each) for each in asked.dictionaries]
         if asked.name:
-            kept = service.glossaries.rename(kept, asked.name)
+            glossary = service.glossaries.rename(glossary, asked.name)
         for each in dictionaries:
-            kept = service.glossaries.put(kept, each, merge=True)
-        return Json(_several(kept))
+            glossary = service.glossaries.put(glossary, each, merge=True)
+        return Json(_several(glossary))
 
     @router.put("/v3/glossaries/{id}/dictionaries", **deepl_described(DictionaryInfo, Entries, forms=(JSON,)))
     async def replace(request: Request, id: str) -> Response:
-        kept = desk.find(request, id)
+        glossary = desk.find(request, id)
         dictionary = desk.dictionary(await read(request, Entries))
-        service.glossaries.put(kept, dictionary, merge=False)
+        service.glossaries.put(glossary, dictionary, merge=False)
         return Json(_counted(dictionary))
 
     @router.delete("/v3/glossaries/{id}/dictionaries", **deepl_described(None, status=204))
     async def drop(request: Request, id: str, source_lang: str = "", target_lang: str = "") -> Response:
-        kept = desk.find(request, id)
-        service.glossaries.drop(kept, kept.dictionary(*desk.direction(source_lang, target_lang)))
+        glossary = desk.find(request, id)
+        service.glossaries.drop(glossary, glossary.dictionary(*desk.direction(source_lang, target_lang)))
         return Response(status_code=204)
 
     @router.delete("/v3/glossaries/{id}", **deepl_described(None, status=204))
@@ -209,8 +211,8 @@ def _version_3(router: APIRouter, service: Service, desk: Desk) -> None:
 
     @router.get("/v3/glossaries/{id}/entries", **deepl_described(AllEntries))
     async def terms_of_several(request: Request, id: str, source_lang: str = "", target_lang: str = "") -> Response:
-        kept = desk.find(request, id)
-        dictionary = kept.dictionary(*desk.direction(source_lang, target_lang))
+        glossary = desk.find(request, id)
+        dictionary = glossary.dictionary(*desk.direction(source_lang, target_lang))
         entries = {"entries": dictionary.tsv(), "entries_format": "tsv"}
         return Json({"dictionaries": [_languages(dictionary) | entries]})
 
@@ -223,13 +225,13 @@ def _counted(dictionary: Dictionary) -> dict[str, Any]:
     return _languages(dictionary) | {"entry_count": len(dictionary.terms)}
 
 
-def _single(kept: Kept) -> dict[str, Any]:
-    if len(kept.dictionaries) != 1:
+def _single(glossary: StoredGlossary) -> dict[str, Any]:
+    if len(glossary.dictionaries) != 1:
         raise Refusal(404, "This glossary has several directions: ask for it at /v3/glossaries")
-    about = {"glossary_id": kept.id, "name": kept.name, "ready": True, "creation_time": kept.made}
-    return about | _counted(kept.dictionaries[0])
+    about = {"glossary_id": glossary.id, "name": glossary.name, "ready": True, "creation_time": glossary.made}
+    return about | _counted(glossary.dictionaries[0])
 
 
-def _several(kept: Kept) -> dict[str, Any]:
-    about = {"glossary_id": kept.id, "name": kept.name, "creation_time": kept.made}
-    return about | {"dictionaries": [_counted(each) for each in kept.dictionaries]}
+def _several(glossary: StoredGlossary) -> dict[str, Any]:
+    about = {"glossary_id": glossary.id, "name": glossary.name, "creation_time": glossary.made}
+    return about | {"dictionaries": [_counted(each) for each in glossary.dictionaries]}

@@ -28,11 +28,11 @@ from tongsa.server.api.schemas import (
 from tongsa.server.http.answers import PARTS, Json, described
 from tongsa.server.http.parameters import read
 from tongsa.server.http.refusals import Refusal, invalid
-from tongsa.server.work.marked import Said
+from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.names import name_of
-from tongsa.server.work.queued import Wish
+from tongsa.server.work.queued import TranslateOptions
 from tongsa.server.work.service import Service
-from tongsa.server.work.translators import Route
+from tongsa.server.work.translators import TranslatorChain
 
 _HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
 TYPING_PAUSE = 300
@@ -50,16 +50,16 @@ def routes(service: Service) -> APIRouter:
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
         if not service.limits.allows("alternatives", asked.alternatives):
             raise invalid(f"alternatives must be at most {service.limits.alternatives}")
-        ways, detected = await _ways(service, asked.source, asked.target, texts)
-        wish = Wish(
+        chains, detected = await _chains(service, asked.source, asked.target, texts)
+        options = TranslateOptions(
             kind=asked.format,
             alternatives=asked.alternatives,
             trust=asked.confidence and asked.format == "text",
         )
         with service.queue.place():
-            service.admit(request, client, texts, ways)
-            said = await spoken(service, texts, ways, wish)
-        return Json(_answer(asked, said, ways, detected))
+            service.admit(request, client, texts, chains)
+            said = await spoken(service, texts, chains, options)
+        return Json(_answer(asked, said, chains, detected))
 
     @router.get("/languages", **described(list[ServedLanguage]))
     async def languages() -> Response:
@@ -72,7 +72,7 @@ def routes(service: Service) -> APIRouter:
         """The language of a text, the likeliest first."""
         asked = await read(request, Detect)
         client = service.client(request, asked.api_key)
-        service.admit(request, client, [asked.q], [Route("", "", (), ())])
+        service.admit(request, client, [asked.q], [TranslatorChain("", "", (), ())])
         (found,) = await service.detected([asked.q], service.translators.languages)
         return Json([{"language": code, "confidence": percent} for code, percent in found])
 
@@ -86,11 +86,11 @@ def routes(service: Service) -> APIRouter:
             raise invalid(f"file format not supported; supported are {' '.join(FORMATS)}")
         if asked.source.lower() == "auto":
             raise invalid("the source language of a file must be named")
-        way = service.route(asked.source, asked.target)
+        chain = service.chain(asked.source, asked.target)
         with service.queue.place():
             service.allowances.spend_characters(client, len(asked.file.data))
-            data, kind = await service.interpreter.document(asked.file.data, suffix, way)
-        name = service.files.keep(data, kind)
+            data, kind = await service.translator.document(asked.file.data, suffix, chain)
+        name = service.files.store(data, kind)
         return Json({"translatedFileUrl": f"{_origin(request)}/download_file/{name}"})
 
     @router.get("/download_file/{name}", response_class=Response, responses=_FILE)
@@ -107,9 +107,11 @@ def routes(service: Service) -> APIRouter:
         client = service.client(request, asked.api_key)
         if service.data is None:
             raise Refusal(403, "Suggestions are disabled on this server.")
-        way = service.route(asked.source, asked.target)
-        service.admit(request, client, [asked.q, asked.s], [way, way])
-        line = json.dumps({"q": asked.q, "s": asked.s, "source": way.source, "target": way.target}, ensure_ascii=False)
+        chain = service.chain(asked.source, asked.target)
+        service.admit(request, client, [asked.q, asked.s], [chain, chain])
+        line = json.dumps(
+            {"q": asked.q, "s": asked.s, "source": chain.source, "target": chain.target}, ensure_ascii=False
+        )
         with (service.data / "suggestions.jsonl").open("a", encoding="utf-8") as file:
             file.write(line + "\n")
         return Json({"success": True})
@@ -155,28 +157,32 @@ def _origin(request: Request) -> str:
     return f"{request.scope['scheme']}://{host}"
 
 
-async def _ways(
+async def _chains(
     service: Service, source: str, target: str, texts: Sequence[str]
-) -> tuple[list[Route], list[tuple[str, int]]]:
-    """A way for each text; with `auto`, also which language each was found to be in."""
+) -> tuple[list[TranslatorChain], list[tuple[str, int]]]:
+    """A chain for each text; with `auto`, also which language each was found to be in."""
     if source.lower() != "auto":
-        return [service.route(source, target)] * len(texts), []
+        return [service.chain(source, target)] * len(texts), []
     service.translators.code(target)
     detected = [found[0] for found in await service.detected(texts, service.translators.sources)]
-    return [service.route(language, target) for language, _ in detected], detected
+    return [service.chain(language, target) for language, _ in detected], detected
 
 
-async def spoken(service: Service, texts: Sequence[str], ways: Sequence[Route], wish: Wish) -> list[Said]:
-    """Each text by its way; those of the same way together."""
-    found: dict[int, Said] = {}
-    for way in dict.fromkeys(ways):
-        places = [place for place, each in enumerate(ways) if each == way]
-        said = await service.interpreter.texts([texts[place] for place in places], way, wish)
+async def spoken(
+    service: Service, texts: Sequence[str], chains: Sequence[TranslatorChain], options: TranslateOptions
+) -> list[TranslatedText]:
+    """Each text by its chain; those of the same chain together."""
+    found: dict[int, TranslatedText] = {}
+    for chain in dict.fromkeys(chains):
+        places = [place for place, each in enumerate(chains) if each == chain]
+        said = await service.translator.texts([texts[place] for place in places], chain, options)
         found |= zip(places, said, strict=True)
     return [found[place] for place in range(len(texts))]
 
 
-def _answer(asked: Translate, said: list[Said], ways: list[Route], detected: list[tuple[str, int]]) -> dict[str, Any]:
+def _answer(
+    asked: Translate, said: list[TranslatedText], chains: list[TranslatorChain], detected: list[tuple[str, int]]
+) -> dict[str, Any]:
     """Lists where a list was asked, single values where a text was."""
     columns: dict[str, list[Any]] = {"translatedText": [each.text for each in said]}
     if asked.source.lower() == "auto":
@@ -186,5 +192,5 @@ def _answer(asked: Translate, said: list[Said], ways: list[Route], detected: lis
     if asked.confidence and asked.format == "text":
         columns["confidence"] = [{"score": round(each.trust.score, 3), "words": each.trust.words} for each in said]
     answer: dict[str, Any] = columns if isinstance(asked.q, list) else {name: each[0] for name, each in columns.items()}
-    via = dict.fromkeys(middle for way in ways for middle in way.via)
+    via = dict.fromkeys(middle for chain in chains for middle in chain.via)
     return answer | ({"via": list(via)} if via else {})

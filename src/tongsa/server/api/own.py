@@ -12,7 +12,7 @@ from tongsa.server.http.answers import Json, described
 from tongsa.server.http.parameters import read
 from tongsa.server.http.refusals import invalid
 from tongsa.server.work.service import Service
-from tongsa.server.work.translators import Route
+from tongsa.server.work.translators import TranslatorChain
 from tongsa.text.lines import tidy
 from tongsa.translation.confidence import Calibration
 
@@ -34,8 +34,8 @@ def routes(service: Service) -> APIRouter:
         translator = service.direct(asked.source, asked.target)
         _check(asked.q, asked.translation)
         with service.queue.place():
-            service.admit(request, client, [asked.q], [service.route(asked.source, asked.target)])
-            return Json(await service.interpreter.aside(lambda: _seen(translator, asked.q, asked.translation)))
+            service.admit(request, client, [asked.q], [service.chain(asked.source, asked.target)])
+            return Json(await service.translator.in_thread(lambda: _seen(translator, asked.q, asked.translation)))
 
     @router.post("/api/score", **described(Scored, Score))
     async def score(request: Request) -> Response:
@@ -45,8 +45,8 @@ def routes(service: Service) -> APIRouter:
         translator = service.direct(asked.source, asked.target)
         _check(asked.q, asked.translation)
         with service.queue.place():
-            service.admit(request, client, [asked.q], [Route("", "", (), ())])
-            logs = await service.interpreter.score(translator, asked.q, asked.translation)
+            service.admit(request, client, [asked.q], [TranslatorChain("", "", (), ())])
+            logs = await service.translator.score(translator, asked.q, asked.translation)
         return Json(_scored(translator, asked.translation, logs))
 
     @router.get("/metrics", response_class=PlainTextResponse)

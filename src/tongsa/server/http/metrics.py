@@ -36,7 +36,7 @@ class Metrics:
         self.seconds.labels(path).observe(seconds)
 
     def count_batch(self, batch: Batch, seconds: float) -> None:
-        self._batches.observe(len(batch.seats))
+        self._batches.observe(len(batch.items))
         self._tokens.inc(batch.tokens)
         self._engine_seconds.inc(seconds)
 

@@ -1,6 +1,7 @@
-"""Threads that need the queue: a document is read in a thread, which waits while its sentences are translated.
+"""The queue for threads: a document is processed in a thread, which blocks while its sentences are translated.
 
-`Asking` is a translator as `tongsa.documents` knows one; behind it is the queue that all requests share.
+`BlockingTranslator` has the `translate` that `tongsa.documents` calls; its work goes through the queue that all
+requests share.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tongsa.server.work.cutting import LONGEST, slices
-from tongsa.server.work.kinds import Translating
-from tongsa.server.work.queue import Lane, Queue
+from tongsa.server.work.kinds import TranslateSentences
+from tongsa.server.work.queue import Queue, WorkKind
 
 if TYPE_CHECKING:
     from tongsa.runs.directory import Card
@@ -23,52 +24,52 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-class Errand:
-    """Ties a thread to the request it works for: when the request is over, so is its waiting."""
+class BlockingQueue:
+    """The queue as a thread sees it, for one request: when the request ends, `run` stops blocking."""
 
     def __init__(self, queue: Queue, loop: asyncio.AbstractEventLoop) -> None:
         self._queue = queue
         self._loop = loop
-        self._asked: Future[Any] | None = None
-        self._over = False
+        self._future: Future[Any] | None = None
+        self._ended = False
 
-    def run(self, lane: Lane[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
-        """Called in the thread. Raises CancelledError where nobody waits for the answer any more."""
-        future = asyncio.run_coroutine_threadsafe(self._queue.run(lane, pieces), self._loop)
-        self._asked = future
-        if self._over:
+    def run(self, kind: WorkKind[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
+        """Call from the thread. Raises CancelledError when the request has ended."""
+        future = asyncio.run_coroutine_threadsafe(self._queue.run(kind, pieces), self._loop)
+        self._future = future
+        if self._ended:
             future.cancel()
         return future.result()
 
     def end(self) -> None:
-        """Called in the event loop."""
-        self._over = True
-        if self._asked:
-            self._asked.cancel()
+        """Call from the event loop."""
+        self._ended = True
+        if self._future:
+            self._future.cancel()
 
 
-class Asking:
-    """A translator whose work is done by the queue, and remembered as long as this object lives.
+class BlockingTranslator:
+    """A translator whose work is done by the queue; translations are cached for the lifetime of this object.
 
-    `rank` says which hypothesis is given for the translation: 0 is the best one.
+    `rank` selects the hypothesis that is returned: 0 is the best one.
     """
 
-    def __init__(self, errand: Errand, translator: Translator, nbest: int = 1) -> None:
+    def __init__(self, queue: BlockingQueue, translator: Translator, nbest: int = 1) -> None:
         self.card: Card = translator.card
         self.rank = 0
-        self._errand = errand
+        self._queue = queue
         self._translator = translator
         self._nbest = nbest
-        self._known: dict[tuple[str, bool], Translation] = {}
+        self._cache: dict[tuple[str, bool], Translation] = {}
 
     def translate(self, texts: Sequence[str], /, *, alignment: bool = False) -> list[Translation]:
-        new = [text for text in dict.fromkeys(texts) if (text, alignment) not in self._known]
+        new = [text for text in dict.fromkeys(texts) if (text, alignment) not in self._cache]
         pieces = [slices(text) if len(text) > LONGEST else [text] for text in new]
-        lane = Translating(self._translator, self._nbest, alignment)
-        answers = iter(self._errand.run(lane, [piece for group in pieces for piece in group]))
+        kind = TranslateSentences(self._translator, self._nbest, alignment)
+        answers = iter(self._queue.run(kind, [piece for group in pieces for piece in group]))
         for text, group in zip(new, pieces, strict=True):
-            self._known[text, alignment] = as_one([next(answers) for _ in group])
-        return [ranked(self._known[text, alignment], self.rank) for text in texts]
+            self._cache[text, alignment] = as_one([next(answers) for _ in group])
+        return [ranked(self._cache[text, alignment], self.rank) for text in texts]
 
 
 def ranked(translation: Translation, rank: int) -> Translation:

@@ -1,4 +1,4 @@
-"""Which language a text is in, among those that are served."""
+"""Detects which of the served languages a text is in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 LETTERS = 4_000
-"""Characters that are looked at: more tell no more."""
+"""Characters examined: more do not improve the result."""
 
 
 @cache
@@ -19,7 +19,7 @@ def _identifier() -> Any:
 
 
 def detect(text: str, languages: Sequence[str]) -> list[tuple[str, int]]:
-    """Codes and whole percentages, best first: of the languages served, as probable as among all that are known."""
+    """Codes and whole percentages, best first. Probabilities are among all languages known, served or not."""
     if not any(character.isalpha() for character in text[:LETTERS]):
         return [(code, 0) for code in languages[:1]]
     probabilities = dict(_identifier().rank(text[:LETTERS]))

@@ -1,6 +1,6 @@
-"""Glossaries that clients keep here, as DeepL's API has them: dictionaries of terms, one for each direction.
+"""Glossaries that clients store, as in DeepL's API: dictionaries of terms, one per direction.
 
-With a data folder they are files of it and survive a restart; without one they live as long as the service.
+With a data folder they are files in it and survive a restart; otherwise they last as long as the service.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Dictionary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
-    """A glossary, and the client whose it is."""
+class StoredGlossary:
+    """A glossary and the client that owns it."""
 
     name: str
     owner: str
@@ -57,50 +57,52 @@ class Glossaries:
     def __init__(self, data: Path | None, limits: Limits) -> None:
         self._folder = data / "glossaries" if data else None
         self._limits = limits
-        self._kept: dict[str, Kept] = {}
+        self._stored: dict[str, StoredGlossary] = {}
         if self._folder:
             self._folder.mkdir(parents=True, exist_ok=True)
             for path in sorted(self._folder.glob("*.json")):
-                kept = _read(path)
-                self._kept[kept.id] = kept
+                glossary = _read(path)
+                self._stored[glossary.id] = glossary
 
-    def of(self, owner: str) -> list[Kept]:
-        return [kept for kept in self._kept.values() if kept.owner == owner]
+    def of(self, owner: str) -> list[StoredGlossary]:
+        return [glossary for glossary in self._stored.values() if glossary.owner == owner]
 
-    def find(self, id: str, owner: str) -> Kept:
-        kept = self._kept.get(id)
-        if kept is None or kept.owner != owner:
+    def find(self, id: str, owner: str) -> StoredGlossary:
+        glossary = self._stored.get(id)
+        if glossary is None or glossary.owner != owner:
             raise Refusal(404, "There is no such glossary")
-        return kept
+        return glossary
 
-    def add(self, kept: Kept) -> Kept:
-        if not self._limits.allows("glossaries", len(self._kept) + 1):
+    def add(self, glossary: StoredGlossary) -> StoredGlossary:
+        if not self._limits.allows("glossaries", len(self._stored) + 1):
             raise Refusal(456, f"The service keeps no more than {self._limits.glossaries} glossaries")
-        return self._write(kept)
+        return self._write(glossary)
 
-    def put(self, kept: Kept, dictionary: Dictionary, *, merge: bool) -> Kept:
-        """With a dictionary in the place of the one of its direction, or its terms added to that one."""
+    def put(self, glossary: StoredGlossary, dictionary: Dictionary, *, merge: bool) -> StoredGlossary:
+        """Replace the dictionary of this direction, or merge the terms into it."""
         direction = (dictionary.source, dictionary.target)
-        others = [each for each in kept.dictionaries if (each.source, each.target) != direction]
-        before = [each for each in kept.dictionaries if (each.source, each.target) == direction]
+        others = [each for each in glossary.dictionaries if (each.source, each.target) != direction]
+        before = [each for each in glossary.dictionaries if (each.source, each.target) == direction]
         if merge and before:
             dictionary = replace(dictionary, terms={**before[0].terms, **dictionary.terms})
         self._check(dictionary.terms)
-        return self._write(replace(kept, dictionaries=(*others, dictionary)))
+        return self._write(replace(glossary, dictionaries=(*others, dictionary)))
 
-    def rename(self, kept: Kept, name: str) -> Kept:
-        return self._write(replace(kept, name=name))
+    def rename(self, glossary: StoredGlossary, name: str) -> StoredGlossary:
+        return self._write(replace(glossary, name=name))
 
-    def drop(self, kept: Kept, dictionary: Dictionary) -> Kept:
-        return self._write(replace(kept, dictionaries=tuple(each for each in kept.dictionaries if each != dictionary)))
+    def drop(self, glossary: StoredGlossary, dictionary: Dictionary) -> StoredGlossary:
+        return self._write(
+            replace(glossary, dictionaries=tuple(each for each in glossary.dictionaries if each != dictionary))
+        )
 
-    def remove(self, kept: Kept) -> None:
-        del self._kept[kept.id]
+    def remove(self, glossary: StoredGlossary) -> None:
+        del self._stored[glossary.id]
         if self._folder:
-            (self._folder / f"{kept.id}.json").unlink(missing_ok=True)
+            (self._folder / f"{glossary.id}.json").unlink(missing_ok=True)
 
     def terms(self, text: str, form: str) -> dict[str, str]:
-        """The entries of a TSV or CSV text."""
+        """Read entries from TSV or CSV text."""
         rows: Iterable[list[str]]
         if form == "tsv":
             rows = (line.split("\t") for line in text.splitlines())
@@ -108,16 +110,16 @@ class Glossaries:
             try:
                 rows = list(csv.reader(io.StringIO(text), strict=True))
             except csv.Error:
-                raise invalid("the entries are no CSV") from None
+                raise invalid("the entries are not valid CSV") from None
         found: dict[str, str] = {}
         for row in rows:
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
             if len(cells) < 2 or not cells[0] or not cells[1]:
-                raise invalid("an entry is a source term and a target term")
+                raise invalid("an entry needs a source term and a target term")
             if cells[0] in found:
-                raise invalid("a source term is there twice")
+                raise invalid("a source term occurs twice")
             found[cells[0]] = cells[1]
         self._check(found)
         return found
@@ -130,17 +132,17 @@ class Glossaries:
         if any(len(side) > 1024 for pair in terms.items() for side in pair):
             raise invalid("a term has more than 1,024 characters")
 
-    def _write(self, kept: Kept) -> Kept:
-        self._kept[kept.id] = kept
+    def _write(self, glossary: StoredGlossary) -> StoredGlossary:
+        self._stored[glossary.id] = glossary
         if self._folder:
-            write_atomically(self._folder / f"{kept.id}.json", json.dumps(asdict(kept), ensure_ascii=False))
-        return kept
+            write_atomically(self._folder / f"{glossary.id}.json", json.dumps(asdict(glossary), ensure_ascii=False))
+        return glossary
 
 
-def _read(path: Path) -> Kept:
+def _read(path: Path) -> StoredGlossary:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         dictionaries = tuple(Dictionary(**each) for each in values.pop("dictionaries"))
-        return Kept(**values, dictionaries=dictionaries)
+        return StoredGlossary(**values, dictionaries=dictionaries)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", "It is a glossary: restore it, or move it away.") from error
+        raise UsageError(f"{path} cannot be read: {error}", "It is a glossary: restore or move it.") from error

@@ -1,4 +1,4 @@
-"""What engines do for the queue: translate sentences, or tell how likely given translations are."""
+"""The kinds of work that engines do for the queue: translate sentences, and score given translations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=True)
-class Translating:
-    """Sentences to translations."""
+class TranslateSentences:
+    """A piece is a sentence, its result a translation."""
 
     translator: Translator
     nbest: int = 1
@@ -29,8 +29,8 @@ class Translating:
 
 
 @dataclass(frozen=True, eq=True)
-class Scoring:
-    """Sentences and their translations to the log-probability of each token, and of the end."""
+class ScoreTranslations:
+    """A piece is (sentence, translation), its result the log-probability of each target token, the end included."""
 
     translator: Translator
 

@@ -16,8 +16,8 @@ from tongsa.documents import FORMATS, Options, beside
 from tongsa.documents.engine import Help, translate_segments
 from tongsa.formats.html import HtmlDocument, read_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
-from tongsa.server.work.blocking import Asking, Errand
-from tongsa.server.work.translators import Route
+from tongsa.server.work.blocking import BlockingQueue, BlockingTranslator
+from tongsa.server.work.translators import TranslatorChain
 from tongsa.server.work.trust import Trust, evenly
 
 Kind = Literal["text", "html", "xml"]
@@ -27,7 +27,7 @@ NAME = "document"
 
 
 @dataclass(frozen=True)
-class Said:
+class TranslatedText:
     """A translated text, and what was asked for besides."""
 
     text: str
@@ -86,57 +86,57 @@ class Running:
 
 def say_texts(
     texts: Sequence[str],
-    errand: Errand,
-    route: Route,
+    queue: BlockingQueue,
+    chain: TranslatorChain,
     kind: Kind,
     alternatives: int,
     untouched: tuple[str, ...],
     help: Help,
-) -> list[Said]:
+) -> list[TranslatedText]:
     """Each text, and so many other ways to say it, best first; fewer where the search knows no more."""
-    askings = [Asking(errand, translator) for translator in route.translators[:-1]]
-    askings.append(Asking(errand, route.translators[-1], nbest=alternatives + 1))
-    found: list[list[Said]] = []
+    translators = [BlockingTranslator(queue, translator) for translator in chain.translators[:-1]]
+    translators.append(BlockingTranslator(queue, chain.translators[-1], nbest=alternatives + 1))
+    found: list[list[TranslatedText]] = []
     for rank in range(alternatives + 1):
-        askings[-1].rank = rank
-        found.append(_through(texts, askings, kind, untouched, help))
+        translators[-1].rank = rank
+        found.append(_through(texts, translators, kind, untouched, help))
     said = []
     for best, *others in zip(*found, strict=True):
         different = dict.fromkeys(other.text for other in others if other.text != best.text)
-        said.append(Said(best.text, tuple(different), best.trust))
+        said.append(TranslatedText(best.text, tuple(different), best.trust))
     return said
 
 
 def _through(
-    texts: Sequence[str], askings: Sequence[Asking], kind: Kind, untouched: tuple[str, ...], help: Help
-) -> list[Said]:
-    said = [Said(text, trust=Trust(1.0, ())) for text in texts]
-    for asking in askings:
-        languages = Languages(source=asking.card.source, target=asking.card.target)
+    texts: Sequence[str], translators: Sequence[BlockingTranslator], kind: Kind, untouched: tuple[str, ...], help: Help
+) -> list[TranslatedText]:
+    said = [TranslatedText(text, trust=Trust(1.0, ())) for text in texts]
+    for translator in translators:
+        languages = Languages(source=translator.card.source, target=translator.card.target)
         written: list[Written] = [
             Html.of(each.text, languages) if kind == "html" else Running(each.text, untouched) for each in said
         ]
         groups = [list(each.segments) for each in written]
-        outcomes = iter(translate_segments([segment for group in groups for segment in group], asking, help))
+        outcomes = iter(translate_segments([segment for group in groups for segment in group], translator, help))
         done = [[next(outcomes) for _ in group] for group in groups]
         said = [_said(before, each.text(group), group) for before, each, group in zip(said, written, done, strict=True)]
     return said
 
 
-def _said(before: Said, text: str, outcomes: Sequence[Outcome]) -> Said:
+def _said(before: TranslatedText, text: str, outcomes: Sequence[Outcome]) -> TranslatedText:
     lengths = [len(outcome.text) for outcome in outcomes]
     weighed = sum(outcome.confidence * length for outcome, length in zip(outcomes, lengths, strict=True))
     score = before.trust.score * (weighed / sum(lengths) if sum(lengths) else 1.0)
-    return Said(text, trust=Trust(score, tuple(evenly(text, round(score, 3)))))
+    return TranslatedText(text, trust=Trust(score, tuple(evenly(text, round(score, 3)))))
 
 
-def say_document(data: bytes, suffix: str, errand: Errand, route: Route) -> tuple[bytes, str]:
+def say_document(data: bytes, suffix: str, queue: BlockingQueue, chain: TranslatorChain) -> tuple[bytes, str]:
     """A file of a known kind."""
-    for translator in route.translators:
+    for translator in chain.translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)
         path = Path(NAME + suffix)
         document: Document = FORMATS[suffix](data, path, Options(languages=languages))
         segments = list(document.segments)
-        data = document.write(translate_segments(segments, Asking(errand, translator)))
+        data = document.write(translate_segments(segments, BlockingTranslator(queue, translator)))
         suffix = beside(path, languages).suffix
     return data, suffix

@@ -1,13 +1,13 @@
-"""The queue: pieces of requests in, batches for the engines out.
+"""The queue that all requests share: pieces of requests in, batches for the engines out.
 
-    request ─▶ job: pieces of one lane ─┐
-    request ─▶ job: pieces of one lane ─┼─ a piece of each in turn ─▶ batch of one lane and like lengths ─▶ worker
-    request ─▶ job: pieces of one lane ─┘
+    request ─▶ submission: pieces of one kind ─┐
+    request ─▶ submission: pieces of one kind ─┼─ one piece of each in turn ─▶ batch of one kind and length ─▶ worker
+    request ─▶ submission: pieces of one kind ─┘
 
-Who comes when a worker is free is served at once. While all work, requests gather, and leave together: batches grow
-with the load, without anybody waiting for company. A job gives one piece a turn, so a long text takes a seat in each
-batch and never the whole bus; pieces of like length travel together, so a short one does not wait for a long one.
-The state belongs to the event loop's thread; workers are threads that only run a batch.
+A request that arrives while a worker is idle is served at once. While all workers are busy, requests accumulate and
+leave together: batches grow with the load, and no request waits for a batch to fill. A submission contributes one piece
+per turn, so a long text gets a share of each batch and never all of it. Pieces of similar length share a batch, so a
+short one does not wait for a long one. Only the event loop's thread changes the state; worker threads run batches.
 """
 
 from __future__ import annotations
@@ -30,179 +30,189 @@ P = TypeVar("P", contravariant=True)
 R = TypeVar("R", covariant=True)
 
 SHORT = 32
-"""Tokens below which lengths count as alike."""
+"""Pieces of up to this many tokens belong to the same length class."""
 
 
-class Lane(Hashable, Protocol[P, R]):
-    """A kind of work: pieces of equal lanes may share a batch."""
+class WorkKind(Hashable, Protocol[P, R]):
+    """What is done with a piece. Pieces of equal kinds may share a batch."""
 
     def tokens(self, piece: P) -> int: ...
 
     def run(self, pieces: Sequence[P]) -> Sequence[R]: ...
 
 
-class Job(Generic[Piece, Result]):
-    """The pieces of one request, and the places of those that still wait, by the class of their length."""
+class Submission(Generic[Piece, Result]):
+    """The pieces that one request wants done, and the indices of those that no worker has taken, by length class."""
 
-    def __init__(self, lane: Lane[Piece, Result], pieces: Sequence[Piece], done: asyncio.Future[None]) -> None:
-        self.lane = lane
+    def __init__(self, kind: WorkKind[Piece, Result], pieces: Sequence[Piece], done: asyncio.Future[None]) -> None:
+        self.kind = kind
         self.pieces = pieces
         self.results: list[Result | None] = [None] * len(pieces)
         self.left = len(pieces)
         self.done = done
         self.waiting: dict[int, list[int]] = {}
-        self.tokens = [lane.tokens(piece) for piece in pieces]
-        for place in reversed(range(len(pieces))):
-            self.waiting.setdefault(length_class(self.tokens[place]), []).append(place)
+        self.tokens = [kind.tokens(piece) for piece in pieces]
+        for index in reversed(range(len(pieces))):
+            self.waiting.setdefault(length_class(self.tokens[index]), []).append(index)
 
     def take(self, length: int) -> int:
-        """The place of the next piece of this class of length."""
-        places = self.waiting[length]
-        place = places.pop()
-        if not places:
+        """Remove the next piece of this length class from those waiting, and return its index."""
+        indices = self.waiting[length]
+        index = indices.pop()
+        if not indices:
             del self.waiting[length]
-        return place
+        return index
 
 
 def length_class(tokens: int) -> int:
-    """32 or fewer, 64, 128, ...: within a class the longest piece takes at most about twice as long."""
+    """32 or fewer, 64, 128, ...: within a class the longest piece takes at most about twice as long as the shortest."""
     return max(tokens - 1, SHORT - 1).bit_length()
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Pieces of several jobs on their way through an engine."""
+    """Pieces of several submissions that go through an engine together."""
 
-    lane: Lane[Any, Any]
-    seats: list[tuple[Job[Any, Any], int]]
+    kind: WorkKind[Any, Any]
+    items: list[tuple[Submission[Any, Any], int]]
     tokens: int
 
     def run(self) -> Sequence[Any]:
-        """A result for each seat, or what went wrong there: a piece that breaks the engine breaks no other request."""
-        pieces = [job.pieces[place] for job, place in self.seats]
+        """A result or an exception for each item: a piece that breaks the engine fails only its own request."""
+        pieces = [submission.pieces[index] for submission, index in self.items]
         try:
-            return self.lane.run(pieces)
+            return self.kind.run(pieces)
         except Exception as error:
-            return [error] if len(pieces) == 1 else [self._alone(piece) for piece in pieces]
+            return [error] if len(pieces) == 1 else [self._run_alone(piece) for piece in pieces]
 
-    def _alone(self, piece: Any) -> Any:
+    def _run_alone(self, piece: Any) -> Any:
         try:
-            return self.lane.run([piece])[0]
+            return self.kind.run([piece])[0]
         except Exception as error:
             return error
 
 
 class Queue:
-    """`with queue.place(): results = await queue.run(lane, pieces)`"""
+    """`with queue.place(): results = await queue.run(kind, pieces)`"""
 
     def __init__(
-        self, *, workers: int, most: int, batch_tokens: int = 1024, watch: Callable[[Batch, float], None] | None = None
+        self,
+        *,
+        workers: int,
+        capacity: int,
+        batch_tokens: int = 1024,
+        on_batch: Callable[[Batch, float], None] | None = None,
     ) -> None:
-        """`most` requests have a place at once; `watch` is told of every batch and the seconds it took."""
+        """`capacity` is the number of places (0: unlimited); `on_batch` gets each batch and its seconds."""
         self.workers = workers
-        self.most = most
+        self.capacity = capacity
         self.batch_tokens = batch_tokens
         self.places = 0
+        """Requests that have a place now."""
         self.busy = 0
-        self._ring: deque[Job[Any, Any]] = deque()
+        """Workers that are running a batch."""
+        self._submissions: deque[Submission[Any, Any]] = deque()
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="engine")
-        self._watch = watch
-        self._pace = Pace()
+        self._on_batch = on_batch
+        self._throughput = Throughput()
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """A place for a request, from its acceptance to its answer; refused where all are taken."""
+        """Hold a place for a request until it is answered; refuse when all places are taken."""
         self.refuse_if_full()
         self.places += 1
         try:
             yield
-            self._pace.tick()
+            self._throughput.count()
         finally:
             self.places -= 1
 
     def refuse_if_full(self) -> None:
-        if self.most and self.places >= self.most:
-            raise slow_down("too many requests are waiting", self._pace.seconds_for(self.places))
+        if self.capacity and self.places >= self.capacity:
+            raise slow_down("too many requests are waiting", self._throughput.seconds_for(self.places))
 
-    async def run(self, lane: Lane[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
-        """One result for each piece. Who stops waiting takes the pieces along that have not begun."""
+    async def run(self, kind: WorkKind[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
+        """One result per piece, in order. Cancelling withdraws the pieces that no worker has taken."""
         if not pieces:
             return []
-        job = Job(lane, pieces, asyncio.get_running_loop().create_future())
-        self._ring.append(job)
+        submission = Submission(kind, pieces, asyncio.get_running_loop().create_future())
+        self._submissions.append(submission)
         self._start_workers()
         try:
-            await job.done
+            await submission.done
         finally:
-            if job.waiting:
-                job.waiting.clear()
-                self._ring.remove(job)
-        return job.results  # type: ignore[return-value]  # complete: `done` says so
+            if submission.waiting:
+                submission.waiting.clear()
+                self._submissions.remove(submission)
+        return submission.results  # type: ignore[return-value]  # no None is left when `done` is set
 
     @property
     def waiting(self) -> int:
         """Pieces that no worker has taken yet."""
-        return sum(len(places) for job in self._ring for places in job.waiting.values())
+        return sum(len(indices) for submission in self._submissions for indices in submission.waiting.values())
 
     def close(self) -> None:
         self._threads.shutdown(wait=True)
 
     def _start_workers(self) -> None:
-        while self.busy < self.workers and self._ring:
-            batch = self._batch()
+        while self.busy < self.workers and self._submissions:
+            batch = self._next_batch()
             self.busy += 1
             future = asyncio.get_running_loop().run_in_executor(self._threads, batch.run)
-            future.add_done_callback(partial(self._arrived, batch, time.monotonic()))
+            future.add_done_callback(partial(self._finish, batch, time.monotonic()))
 
-    def _batch(self) -> Batch:
-        """A piece of each job in turn, of the lane and lengths of the job that is first; turn after turn until full."""
-        lane, length = self._ring[0].lane, max(self._ring[0].waiting)
-        seats: list[tuple[Job[Any, Any], int]] = []
+    def _next_batch(self) -> Batch:
+        """Take one piece of each submission in turn, until the batch is full.
+
+        The first submission decides the kind of work and the length class.
+        """
+        kind, length = self._submissions[0].kind, max(self._submissions[0].waiting)
+        items: list[tuple[Submission[Any, Any], int]] = []
         tokens = 0
-        going = [job for job in self._ring if job.lane == lane and length in job.waiting]
-        while going and tokens < self.batch_tokens:
-            for job in going:
-                place = job.take(length)
-                seats.append((job, place))
-                tokens += job.tokens[place]
+        eligible = [each for each in self._submissions if each.kind == kind and length in each.waiting]
+        while eligible and tokens < self.batch_tokens:
+            for submission in eligible:
+                index = submission.take(length)
+                items.append((submission, index))
+                tokens += submission.tokens[index]
                 if tokens >= self.batch_tokens:
                     break
-            going = [job for job in going if length in job.waiting]
-        self._to_the_back(seats)
-        return Batch(lane, seats, tokens)
+            eligible = [each for each in eligible if length in each.waiting]
+        self._rotate(items)
+        return Batch(kind, items, tokens)
 
-    def _to_the_back(self, seats: list[tuple[Job[Any, Any], int]]) -> None:
-        """Jobs that had a turn go behind those that had none; those with no piece left go home."""
-        served = {id(job) for job, _ in seats}
-        behind = [job for job in self._ring if id(job) in served and job.waiting]
-        self._ring = deque([job for job in self._ring if id(job) not in served] + behind)
+    def _rotate(self, items: list[tuple[Submission[Any, Any], int]]) -> None:
+        """Move submissions that had a turn behind those that had none; drop those with no piece waiting."""
+        served = {id(submission) for submission, _ in items}
+        behind = [each for each in self._submissions if id(each) in served and each.waiting]
+        self._submissions = deque([each for each in self._submissions if id(each) not in served] + behind)
 
-    def _arrived(self, batch: Batch, began: float, done: asyncio.Future[Sequence[Any]]) -> None:
+    def _finish(self, batch: Batch, began: float, done: asyncio.Future[Sequence[Any]]) -> None:
         self.busy -= 1
-        for (job, place), result in zip(batch.seats, done.result(), strict=True):
-            if job.done.done():  # given up meanwhile
+        for (submission, index), result in zip(batch.items, done.result(), strict=True):
+            if submission.done.done():  # cancelled, or failed with another piece
                 continue
-            if isinstance(result, StopIteration):  # no future takes one
+            if isinstance(result, StopIteration):  # a future refuses to carry one
                 result = RuntimeError("StopIteration in an engine")
             if isinstance(result, Exception):
-                job.done.set_exception(result)
+                submission.done.set_exception(result)
                 continue
-            job.results[place] = result
-            job.left -= 1
-            if not job.left:
-                job.done.set_result(None)
-        if self._watch:
-            self._watch(batch, time.monotonic() - began)
+            submission.results[index] = result
+            submission.left -= 1
+            if not submission.left:
+                submission.done.set_result(None)
+        if self._on_batch:
+            self._on_batch(batch, time.monotonic() - began)
         self._start_workers()
 
 
-class Pace:
-    """How fast requests are being answered, for those who are told to come back."""
+class Throughput:
+    """Requests answered per second, to estimate when a refused client should return."""
 
     def __init__(self) -> None:
         self._times: deque[float] = deque(maxlen=64)
 
-    def tick(self) -> None:
+    def count(self) -> None:
         self._times.append(time.monotonic())
 
     def seconds_for(self, requests: int) -> float:

@@ -1,4 +1,4 @@
-"""The interpreter: texts and documents in one language, the same in another, through the queue."""
+"""Translates texts and documents through the queue."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tongsa.documents.engine import Help
 from tongsa.documents.glossary import Glossary
-from tongsa.server.work.blocking import Errand, ranked
+from tongsa.server.work.blocking import BlockingQueue, ranked
 from tongsa.server.work.cutting import Part, cut, joined, sound
-from tongsa.server.work.kinds import Scoring, Translating
-from tongsa.server.work.marked import Kind, Said, say_document, say_texts
+from tongsa.server.work.kinds import ScoreTranslations, TranslateSentences
+from tongsa.server.work.marked import Kind, TranslatedText, say_document, say_texts
 from tongsa.server.work.queue import Queue
-from tongsa.server.work.translators import Route
+from tongsa.server.work.translators import TranslatorChain
 from tongsa.server.work.trust import Trust, Word, evenly, words_of
 from tongsa.translation.confidence import Calibration, average
 
@@ -24,94 +24,106 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LARGE = 5_000
-"""Characters from which on a text is cut into sentences in a thread: the event loop has others to serve."""
+"""Texts of at least this many characters are split into sentences in a thread, to keep the event loop free."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wish:
-    """What is asked for besides the translation."""
+class TranslateOptions:
+    """How a text is to be translated, and what is wanted besides the translation."""
 
     kind: Kind = "text"
     alternatives: int = 0
     trust: bool = False
     whole: bool = False
-    """Not to be cut into sentences."""
+    """Do not split the text into sentences."""
     glossary: Glossary | None = None
     untouched: tuple[str, ...] = ()
-    """XML: names of elements that stay as they are."""
+    """Names of XML elements to leave as they are."""
 
     @property
     def plain(self) -> bool:
         return self.kind == "text" and not self.glossary
 
 
-class Interpreter:
-    """`await interpreter.texts(["..."], route, Wish())`; who stops waiting stops the work."""
+class QueuedTranslator:
+    """`await translator.texts(["..."], chain, TranslateOptions())`; cancelling it stops the work."""
 
     def __init__(self, queue: Queue, *, threads: int = 64, documents: int = 2) -> None:
         self.queue = queue
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="text")
         self._documents = ThreadPoolExecutor(documents, thread_name_prefix="document")
 
-    async def texts(self, texts: Sequence[str], route: Route, wish: Wish) -> list[Said]:
-        """One for each text, in order."""
-        found: dict[int, Said] = {}
-        if not route.translators:
-            return [Said(text, trust=Trust(1.0, tuple(evenly(text, 1.0)))) for text in texts]
-        if wish.plain and (wish.trust or sum(map(len, texts)) < LARGE):
-            found = await self._plainly(texts, route, wish)
+    async def texts(
+        self, texts: Sequence[str], chain: TranslatorChain, options: TranslateOptions
+    ) -> list[TranslatedText]:
+        """One result per text, in order."""
+        found: dict[int, TranslatedText] = {}
+        if not chain.translators:
+            return [TranslatedText(text, trust=Trust(1.0, tuple(evenly(text, 1.0)))) for text in texts]
+        if options.plain and (options.trust or sum(map(len, texts)) < LARGE):
+            found = await self._plainly(texts, chain, options)
         rest = [place for place in range(len(texts)) if place not in found]
         if rest:
             left = [texts[place] for place in rest]
-            options = (route, wish.kind, wish.alternatives, wish.untouched, Help(glossary=wish.glossary or Glossary()))
-            said = await self._aside(self._threads, lambda errand: say_texts(left, errand, *options))
+            arguments = (
+                chain,
+                options.kind,
+                options.alternatives,
+                options.untouched,
+                Help(glossary=options.glossary or Glossary()),
+            )
+            said = await self._in_thread(self._threads, lambda queue: say_texts(left, queue, *arguments))
             found |= zip(rest, said, strict=True)
         return [found[place] for place in range(len(texts))]
 
-    async def document(self, data: bytes, suffix: str, route: Route) -> tuple[bytes, str]:
+    async def document(self, data: bytes, suffix: str, chain: TranslatorChain) -> tuple[bytes, str]:
         """The translated file, and its suffix."""
-        return await self._aside(self._documents, lambda errand: say_document(data, suffix, errand, route))
+        return await self._in_thread(self._documents, lambda queue: say_document(data, suffix, queue, chain))
 
     async def score(self, translator: Translator, source: str, target: str) -> list[float]:
-        return (await self.queue.run(Scoring(translator), [(source, target)]))[0]
+        return (await self.queue.run(ScoreTranslations(translator), [(source, target)]))[0]
 
-    async def aside(self, work: Callable[[], T]) -> T:
-        """Anything else that takes its time."""
-        return await self._aside(self._threads, lambda errand: work())
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Run blocking work in a thread."""
+        return await self._in_thread(self._threads, lambda _: work())
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._documents.shutdown(wait=False, cancel_futures=True)
 
-    async def _aside(self, threads: ThreadPoolExecutor, work: Callable[[Errand], T]) -> T:
+    async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[BlockingQueue], T]) -> T:
         loop = asyncio.get_running_loop()
-        errand = Errand(self.queue, loop)
+        queue = BlockingQueue(self.queue, loop)
 
         def run() -> T:
             try:
-                return work(errand)
-            except StopIteration as error:  # no future takes one: whoever waits for it would wait forever
+                return work(queue)
+            except StopIteration as error:  # a future refuses to carry one, and the request would wait forever
                 raise RuntimeError("StopIteration in a thread") from error
 
         try:
             return await loop.run_in_executor(threads, run)
         finally:
-            errand.end()
+            queue.end()
 
-    async def _plainly(self, texts: Sequence[str], route: Route, wish: Wish) -> dict[int, Said]:
+    async def _plainly(
+        self, texts: Sequence[str], chain: TranslatorChain, options: TranslateOptions
+    ) -> dict[int, TranslatedText]:
         """Texts without marks, by their places; those that need more care are missing."""
-        found = {place: Said(text, trust=Trust(1.0, ())) for place, text in enumerate(texts)}
-        for translator in route.translators:
+        found = {place: TranslatedText(text, trust=Trust(1.0, ())) for place, text in enumerate(texts)}
+        for translator in chain.translators:
             places, cuts = [], []
             for place, said in found.items():
-                parts = cut(said.text, translator.card.source, whole=wish.whole)
+                parts = cut(said.text, translator.card.source, whole=options.whole)
                 if parts is not None:
                     places.append(place)
                     cuts.append(parts)
-            last = translator is route.translators[-1]
-            hop = Hop(translator, cuts, by_word=wish.trust and last, alternatives=wish.alternatives if last else 0)
+            last = translator is chain.translators[-1]
+            step = PivotStep(
+                translator, cuts, by_word=options.trust and last, alternatives=options.alternatives if last else 0
+            )
             before, found = found, {}
-            for place, new in zip(places, await hop.say(self.queue), strict=True):
+            for place, new in zip(places, await step.say(self.queue), strict=True):
                 if new is not None:
                     score = before[place].trust.score * new.trust.score
                     found[place] = replace(new, trust=replace(new.trust, score=score))
@@ -119,7 +131,7 @@ class Interpreter:
 
 
 @dataclass(frozen=True)
-class Hop:
+class PivotStep:
     """Texts as sentences, on their way through one translator."""
 
     translator: Translator
@@ -127,16 +139,16 @@ class Hop:
     by_word: bool
     alternatives: int
 
-    async def say(self, queue: Queue) -> list[Said | None]:
+    async def say(self, queue: Queue) -> list[TranslatedText | None]:
         """What each text becomes; None where a sentence came back broken."""
         sentences = [part.sentence for parts in self.cuts for part in parts if part.wanted]
-        answers = await queue.run(Translating(self.translator, self.alternatives + 1), sentences)
+        answers = await queue.run(TranslateSentences(self.translator, self.alternatives + 1), sentences)
         fine = [sound(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
         logs: Sequence[Sequence[float]] = [()] * len(sentences)
         if self.by_word:
             pairs = [(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
-            logs = await queue.run(Scoring(self.translator), pairs)
-        said: list[Said | None] = []
+            logs = await queue.run(ScoreTranslations(self.translator), pairs)
+        said: list[TranslatedText | None] = []
         first = 0
         for parts in self.cuts:
             end = first + sum(part.wanted for part in parts)
@@ -145,7 +157,9 @@ class Hop:
             first = end
         return said
 
-    def _text(self, parts: list[Part], answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> Said:
+    def _text(
+        self, parts: list[Part], answers: Sequence[Translation], logs: Sequence[Sequence[float]]
+    ) -> TranslatedText:
         card = self.translator.card
         text, *others = (self._ranked(parts, answers, rank) for rank in range(self.alternatives + 1))
         score = 1.0
@@ -154,7 +168,7 @@ class Hop:
             score = Calibration.of(card.scores)(average(totals, lengths))
         words = self._words(text, answers, logs) if self.by_word else ()
         different = tuple(dict.fromkeys(other for other in others if other != text))
-        return Said(text, different, Trust(score, tuple(words)))
+        return TranslatedText(text, different, Trust(score, tuple(words)))
 
     def _ranked(self, parts: list[Part], answers: Sequence[Translation], rank: int) -> str:
         """The text of this rank: of each sentence the hypothesis of it, or the best where that one is broken."""

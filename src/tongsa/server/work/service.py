@@ -20,8 +20,8 @@ from tongsa.server.work.detection import detect
 from tongsa.server.work.files import Files
 from tongsa.server.work.glossaries import Glossaries
 from tongsa.server.work.queue import Queue
-from tongsa.server.work.queued import Interpreter
-from tongsa.server.work.translators import Route, Translators
+from tongsa.server.work.queued import QueuedTranslator
+from tongsa.server.work.translators import TranslatorChain, Translators
 
 if TYPE_CHECKING:
     from tongsa.translation.translator import Translator
@@ -40,8 +40,8 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:
-        self.queue = Queue(workers=self.workers, most=self.limits.queue, watch=self.metrics.count_batch)
-        self.interpreter = Interpreter(self.queue)
+        self.queue = Queue(workers=self.workers, capacity=self.limits.queue, on_batch=self.metrics.count_batch)
+        self.translator = QueuedTranslator(self.queue)
         self.files = Files(self.limits.keep_seconds)
         self.allowances = Allowances(self.limits.requests, self.data)
         self.glossaries = Glossaries(self.data, self.limits)
@@ -63,14 +63,14 @@ class Service:
         request.scope["tongsa.client"] = client.name if client.digest else ""
         return client
 
-    def route(self, source: str, target: str) -> Route:
-        return self.translators.route(self.translators.code(source), self.translators.code(target))
+    def chain(self, source: str, target: str) -> TranslatorChain:
+        return self.translators.chain(self.translators.code(source), self.translators.code(target))
 
     async def detected(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[tuple[str, int]]]:
         """Languages and percentages of each text, best first; in a thread, as the first time takes a second."""
-        return await self.interpreter.aside(lambda: [detect(text, languages) for text in texts])
+        return await self.translator.in_thread(lambda: [detect(text, languages) for text in texts])
 
-    def admit(self, request: Request, client: Key, texts: Sequence[str], route: Iterable[Route]) -> None:
+    def admit(self, request: Request, client: Key, texts: Sequence[str], chains: Iterable[TranslatorChain]) -> None:
         """Check the size of a request, and count it."""
         size = sum(map(len, texts))
         if not self.limits.allows("characters", size):
@@ -78,16 +78,16 @@ class Service:
         if not self.limits.allows("texts", len(texts)):
             raise invalid(f"more than {self.limits.texts} texts")
         self.allowances.spend_characters(client, size)
-        for text, way in zip(texts, route, strict=True):
-            self.metrics.characters.labels(way.source, way.target).inc(len(text))
+        for text, chain in zip(texts, chains, strict=True):
+            self.metrics.characters.labels(chain.source, chain.target).inc(len(text))
         request.scope["tongsa.characters"] = size
 
     def direct(self, source: str, target: str) -> Translator:
         """The one translator of a direction, for questions about it."""
-        route = self.route(source, target)
-        if len(route.translators) != 1:
-            raise invalid(f"there is no single translator from {route.source} to {route.target}")
-        return route.translators[0]
+        chain = self.chain(source, target)
+        if len(chain.translators) != 1:
+            raise invalid(f"there is no single translator from {chain.source} to {chain.target}")
+        return chain.translators[0]
 
     async def reload(self, *, all_of_them: bool = False) -> None:
         """Requests go on meanwhile: a thread opens the new translators."""
@@ -108,7 +108,7 @@ class Service:
 
     def close(self) -> None:
         self.keep_usage()
-        self.interpreter.close()
+        self.translator.close()
         self.queue.close()
         self.files.close()
 

@@ -1,7 +1,7 @@
-"""The translators that are served: directions, ways through a third language, and reloading under way.
+"""The translators that are served: directions, pivots through a third language, and reloading while serving.
 
-A request takes the translators of its way when it begins and keeps them to its end. So a new one can take the place of
-an old one at any moment: the old one is gone when the last request that holds it is answered.
+A request looks up its translators when it begins and keeps them until its end, so a translator can be replaced at any
+moment: the old one is freed when the last request that holds it is answered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Signature = tuple[tuple[str, int, int, int], ...]
 
 @dataclass(frozen=True)
 class Served:
-    """A translator, and where it came from."""
+    """A translator and the directory it was loaded from."""
 
     translator: Translator
     directory: Path
@@ -33,18 +33,18 @@ class Served:
 
 
 @dataclass(frozen=True)
-class Route:
-    """Translators one after the other, from a source language to a target language."""
+class TranslatorChain:
+    """The translators that lead from a source language to a target language, one after the other."""
 
     source: str
     target: str
     translators: tuple[Translator, ...]
     via: tuple[str, ...]
-    """The languages between."""
+    """The pivot languages, if any."""
 
 
 class Translators:
-    """Every direction that can be asked for."""
+    """All directions that can be requested."""
 
     def __init__(self, directories: Sequence[Path], load: Callable[[Path], Translator]) -> None:
         self._load = load
@@ -56,27 +56,27 @@ class Translators:
             if other := self._served.get(direction):
                 raise UsageError(
                     f"{directory} and {other.directory} both translate {' to '.join(direction)}",
-                    "A direction is served by one translator: leave one of them out.",
+                    "One translator serves a direction: remove one of the two.",
                 )
             self._served[direction] = served
         self.directions: list[Direction] = list(self._served)
         self.sources = list(dict.fromkeys(source for source, _ in self._served))
         self.languages = list(dict.fromkeys([*self.sources, *(target for _, target in self._served)]))
-        """All of them, sources first."""
+        """All languages, sources first."""
         pairs = [(source, target) for source in self.sources for target in self.languages if source != target]
-        self._ways = {pair: way for pair in pairs if (way := self._way(*pair))}
+        self._paths = {pair: path for pair in pairs if (path := self._path(*pair))}
 
     def _open(self, directory: Path) -> Served:
-        signature = signature_of(directory)  # before it is read: what changes meanwhile is read again
+        signature = signature_of(directory)  # taken first, so that a change during loading causes a reload
         self._seen[directory] = signature
         return Served(self._load(directory), directory, signature)
 
     def targets(self, source: str) -> list[str]:
-        """What a source can be translated to, itself left out."""
-        return [target for target in self.languages if (source, target) in self._ways]
+        """The languages that a source can be translated to, itself excluded."""
+        return [target for target in self.languages if (source, target) in self._paths]
 
     def code(self, asked: str) -> str:
-        """The code of ours that is meant: in any case, with or without a region."""
+        """The served code that matches the given one: in any case, with or without a region."""
         if len(asked) > LONGEST_CODE:
             raise invalid_language(asked)
         code = plain_code(asked)
@@ -87,17 +87,17 @@ class Translators:
             raise invalid_language(asked)
         return found
 
-    def route(self, source: str, target: str) -> Route:
-        """From one of our codes to another; the same twice is no translation at all."""
+    def chain(self, source: str, target: str) -> TranslatorChain:
+        """The chain from one served code to another; it is empty where both are the same."""
         if source == target:
-            return Route(source, target, (), ())
-        way = self._ways.get((source, target))
-        if way is None:
+            return TranslatorChain(source, target, (), ())
+        path = self._paths.get((source, target))
+        if path is None:
             raise invalid(f"{target} is not available as a target language from {source}")
-        translators = tuple(self._served[direction].translator for direction in way)
-        return Route(source, target, translators, tuple(middle for _, middle in way[:-1]))
+        translators = tuple(self._served[direction].translator for direction in path)
+        return TranslatorChain(source, target, translators, tuple(middle for _, middle in path[:-1]))
 
-    def _way(self, source: str, target: str) -> list[Direction]:
+    def _path(self, source: str, target: str) -> list[Direction]:
         if (source, target) in self._served:
             return [(source, target)]
         for middle in self.languages:
@@ -106,9 +106,9 @@ class Translators:
         return []
 
     def reload(self, *, all_of_them: bool = False) -> Iterator[tuple[Path, Exception | None]]:
-        """Open what has changed on the disk, or all; tell what was opened, and what could not be.
+        """Load what has changed on disk, or everything; yield each directory, with the error if it failed.
 
-        A translator that cannot be opened, or has another direction now, leaves the old one in its place.
+        When a translator cannot be loaded, or now has another direction, the old one stays in service.
         """
         for direction, served in list(self._served.items()):
             directory = served.directory
@@ -118,7 +118,7 @@ class Translators:
                 new = self._open(directory)
                 if _direction(new.translator) != direction:
                     raise UsageError(f"{directory} no longer translates {' to '.join(direction)}")
-            except Exception as error:  # whatever a half-written file does to its readers
+            except Exception as error:  # a half-written file can raise anything
                 yield directory, error
             else:
                 self._served[direction] = new
@@ -126,12 +126,12 @@ class Translators:
 
 
 def invalid_language(asked: str) -> Refusal:
-    """What LibreTranslate says, with a code that is fit to be shown."""
+    """LibreTranslate's message, which repeats the code only if it is short and printable."""
     return Refusal(400, f"{asked if asked.isprintable() and len(asked) <= 16 else 'this language'} is not supported")
 
 
 def signature_of(directory: Path) -> Signature:
-    """Changes when a translator is written anew: its card is written last."""
+    """Differs after a translator was rewritten: its card is written last."""
     found = []
     for name in ("translator.json", "weights.safetensors"):
         try:

@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from tongsa.evaluation.scores import bleu
+from tongsa.evaluation.metrics import text_metric
 from tongsa.translation.translator import Translator
 from translating import hugging_face
 
@@ -49,7 +49,7 @@ def main() -> None:
             found["MarianMT generate"] = generated(options.directory, sources)
         for name, texts in found.items():
             same = sum(a == b for a, b in zip(texts, found["native"], strict=True))
-            score = bleu(texts, references, language)
+            score = text_metric("bleu").corpus(texts, references, language=language).score
             print(f"beam {beam}  {name:20} {same:6,} of {len(sources):,} lines the same   BLEU {score:.2f}", flush=True)
 
 

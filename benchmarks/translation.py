@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from measuring import MEGABYTE, PeakMemory
-from tongsa.evaluation.scores import bleu
+from tongsa.evaluation.metrics import text_metric
 from tongsa.text.subwords import Subwords
 
 HERE = Path(__file__).resolve()
@@ -173,7 +173,9 @@ def compare(
             "ratio_to_huggingface": len(output) / took / peer if peer else None,
             "rounds": [len(output) / each for each in seconds[contestant.name]],
             "megabytes": memory[contestant.name] / MEGABYTE,
-            "bleu": bleu(output, references[: len(output)], options.reference.suffix.lstrip(".")),
+            "bleu": text_metric("bleu")
+            .corpus(output, references[: len(output)], language=options.reference.suffix.lstrip("."))
+            .score,
         }
         print(
             f"  {contestant.name:26}{row['sentences_per_second']:9.1f} sentences/s{row['ratio_to_raw']:8.3f} x raw"

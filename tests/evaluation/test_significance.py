@@ -7,8 +7,9 @@ import random
 import pytest
 
 from tongsa.base.errors import UsageError
-from tongsa.evaluation.scores import score
-from tongsa.evaluation.significance import judge
+from tongsa.evaluation.contracts import TextMetric
+from tongsa.evaluation.metrics import METRICS, score
+from tongsa.evaluation.significance import paired_bootstrap
 
 REFERENCES = [f"the {a} {b} of the {c} house" for a in ("old", "new", "red") for b in ("door", "roof", "wall")
               for c in ("tall", "long", "wide", "small")]  # fmt: skip
@@ -23,14 +24,14 @@ SYSTEMS = {"good": damaged(0.1, 1), "alike": damaged(0.1, 2), "bad": damaged(0.5
 
 
 def test_scores_are_those_of_evaluate() -> None:
-    found = judge(SYSTEMS, REFERENCES, "en", best="good", samples=50)
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", samples=50)
     for name, lines in SYSTEMS.items():
         for metric, value in score(lines, REFERENCES, "en", ["bleu", "chrf"]).items():
-            assert found[name][metric].score == value["score"]
+            assert found[name][metric].score == value.score
 
 
 def test_a_real_difference_is_significant_and_a_small_one_is_not() -> None:
-    found = judge(SYSTEMS, REFERENCES, "en", best="good")
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good")
     for metric in ("bleu", "chrf"):
         worse, alike = found["bad"][metric].p, found["alike"][metric].p
         assert found["good"][metric].p is None
@@ -42,20 +43,46 @@ def test_a_real_difference_is_significant_and_a_small_one_is_not() -> None:
 
 
 def test_the_same_draws_are_made_every_time() -> None:
-    assert judge(SYSTEMS, REFERENCES, "en", best="good", samples=100) == judge(
+    assert paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", samples=100) == paired_bootstrap(
         SYSTEMS, REFERENCES, "en", best="good", samples=100
     )
 
 
 def test_one_system_alone_has_a_score_and_no_p() -> None:
-    found = judge({"good": SYSTEMS["good"]}, REFERENCES, "en", best="good", samples=50)
+    found = paired_bootstrap({"good": SYSTEMS["good"]}, REFERENCES, "en", best="good", samples=50)
     assert found["good"]["bleu"].p is None
 
 
 def test_lines_that_do_not_pair_up_are_refused() -> None:
     with pytest.raises(UsageError):
-        judge({"good": SYSTEMS["good"][:-1]}, REFERENCES, "en", best="good")
+        paired_bootstrap({"good": SYSTEMS["good"][:-1]}, REFERENCES, "en", best="good")
     with pytest.raises(UsageError):
-        judge(SYSTEMS, REFERENCES, "en", best="unknown")
+        paired_bootstrap(SYSTEMS, REFERENCES, "en", best="unknown")
     with pytest.raises(UsageError):
-        judge({"good": []}, [], "en", best="good")
+        paired_bootstrap({"good": []}, [], "en", best="good")
+
+
+class Words(TextMetric):
+    """Wrong words in percent: a metric of another package, of which lower is better."""
+
+    name, title, unit = "words", "words", "wrong words in percent"
+    higher_is_better = False
+
+    def sentence(self, hypothesis: str, reference: str, *, language: str, source: str = "") -> float:
+        pairs = list(zip(hypothesis.split(), reference.split(), strict=True))
+        return 100 * sum(a != b for a, b in pairs) / len(pairs)
+
+
+def test_a_metric_of_another_package_is_tested_as_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(METRICS._loaded, "words", Words())  # as an entry point would
+    monkeypatch.setitem(METRICS._entries, "words", None)
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", metrics=["words", "bleu"])
+    assert found["good"]["words"].score == score(SYSTEMS["good"], REFERENCES, "en", ["words"])["words"].score
+    worse, alike = found["bad"]["words"].p, found["alike"]["words"].p
+    assert worse is not None
+    assert worse < 0.01
+    assert alike is not None
+    assert alike > 0.05
+    assert found["good"]["words"].interval > 0
+    assert found["good"]["words"].signature.startswith("words|")
+    assert "seed:12345" in found["good"]["words"].signature

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tongsa.evaluation.significance import Judged
+from tongsa.evaluation.significance import TestedScore
 from tongsa.lab.compare.lines import Chart, Line, draw
 from tongsa.lab.compare.page import SECTIONS, page
 from tongsa.lab.compare.table import cells, chance, markdown, terminal
@@ -89,10 +89,10 @@ def test_markdown_rows_have_as_many_cells_as_their_head(finished: Finished) -> N
 
 
 def test_a_sure_difference_is_marked() -> None:
-    def judged(p: float | None) -> Judged:
-        return Judged(score=1.0, interval=0.1, p=p, signature="")
+    def tested(p: float | None) -> TestedScore:
+        return TestedScore(score=1.0, interval=0.1, p=p, signature="")
 
-    assert [chance(judged(p)) for p in (None, 0.2, 0.03, 0.0001)] == ["best", "0.200", "0.030*", "<0.001*"]
+    assert [chance(tested(p)) for p in (None, 0.2, 0.03, 0.0001)] == ["best", "0.200", "0.030*", "<0.001*"]
 
 
 def test_a_long_scale_has_few_lines_and_a_model_without_points_is_left_out() -> None:

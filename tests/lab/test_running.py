@@ -70,8 +70,9 @@ def test_everything_is_measured(finished: Finished) -> None:
         assert result.tokens_per_second > 0
         assert result.sentences_per_second > 0
         assert len(result.translations) == comparison.sentences == 40
-        assert [minute for minute, _ in result.curve] == sorted(minute for minute, _ in result.curve)
-        assert len(result.curve) == 3
+        curve = result.curves["bleu"]
+        assert [minute for minute, _ in curve] == sorted(minute for minute, _ in curve)
+        assert len(curve) == 3
         assert len(result.reach) > 3, name
         assert set(comparison.scores[name]) == {"bleu", "chrf"}
     assert comparison.results["gru"].picture is None

@@ -10,12 +10,13 @@ LENGTHS = [len(line.split()) for line in REFERENCES]
 
 
 def test_a_model_that_loses_long_sentences_falls_with_the_length() -> None:
+    test = [(line, line) for line in REFERENCES]
     forgetful = [" ".join(line.split()[:7]) for line in REFERENCES]
-    found = by_length({"whole": REFERENCES, "forgetful": forgetful}, REFERENCES, LENGTHS, "en")
+    found = by_length({"whole": REFERENCES, "forgetful": forgetful}, test, LENGTHS, "en")
     assert sum(bucket.count for bucket in found) == 60
     assert [bucket.low for bucket in found][1:] == [bucket.high + 1 for bucket in found][:-1]
-    assert all(round(bucket.bleu["whole"]) == 100 for bucket in found)
-    lost = [bucket.bleu["forgetful"] for bucket in found]
+    assert all(round(bucket.scores["whole"]) == 100 for bucket in found)
+    lost = [bucket.scores["forgetful"] for bucket in found]
     assert round(lost[0]) == 100
     assert lost[-1] < 50
     assert lost == sorted(lost, reverse=True)
@@ -27,7 +28,7 @@ def test_examples_go_from_short_to_long_and_no_two_are_the_same() -> None:
     found = examples({"a": REFERENCES}, test, LENGTHS, "en")
     assert [example.length for example in found] == sorted(example.length for example in found)
     assert len({example.source for example in found}) == len(found) == 4
-    assert all(round(example.chrf["a"]) == 100 for example in found)
+    assert all(round(example.scores["a"]) == 100 for example in found)
     assert len(examples({"a": REFERENCES[:2]}, test[:2], LENGTHS[:2], "en")) <= 2
 
 

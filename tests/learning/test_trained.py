@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tongsa.demo.grammar import corpus
-from tongsa.evaluation.scores import score
+from tongsa.evaluation.metrics import text_metric
 from tongsa.translation.translator import Translator
 
 
@@ -16,4 +16,4 @@ def test_a_small_model_learns_the_grammar_in_half_a_minute(trained_translator: P
     _, _, test = corpus(0, 0, 100, seed=1)
     translator = Translator.load(trained_translator, threads=1)
     found = [translation.text for translation in translator.translate([korean for korean, _ in test])]
-    assert score(found, [english for _, english in test], "en", ["bleu"])["bleu"]["score"] > 50
+    assert text_metric("bleu").corpus(found, [english for _, english in test], language="en").score > 50

@@ -28,7 +28,7 @@ def demo(
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.demo.grammar import corpus
-    from tongsa.evaluation.scores import score
+    from tongsa.evaluation.metrics import METRICS, score
 
     show = for_this_stream()
     show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")
@@ -56,6 +56,7 @@ def demo(
     for korean, english in list(zip(sources, translations, strict=True))[:SENTENCES]:
         print(f"{korean}\n  {english}")
     found = score(translations, references, "en", ["bleu", "chrf"])
-    print(f"\nheld-out sentences: BLEU {found['bleu']['score']:.1f}, chrF {found['chrf']['score']:.1f}")
+    reached = ", ".join(f"{METRICS[name].title} {value.score:.1f}" for name, value in found.items())
+    print(f"\nheld-out sentences: {reached}")
     print(f"report: {translator_directory / 'report.html'}")
     print(f'try it: tongsa translate {translator_directory} "{sources[0]}"')

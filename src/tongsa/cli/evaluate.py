@@ -25,12 +25,15 @@ from tongsa.cli.options import (
     Threads,
     check_threads,
 )
+from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
 
 
 def evaluate(
     directory: Directory,
     corpus: Corpora,
-    metric: Annotated[str, typer.Option("--metric", help="Of bleu, chrf, ter; several with commas.")] = "bleu,chrf,ter",
+    metric: Annotated[str, typer.Option("--metric", help="Names of metrics, separated by commas.")] = ",".join(
+        TRANSLATION_METRICS
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the translations to this file.")] = None,
     beam: Beam = None,
@@ -50,13 +53,12 @@ def evaluate(
     check_threads(threads)
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
-    from tongsa.evaluation.scores import check_metrics, score
     from tongsa.formats.pairs import Reading, open_corpus
     from tongsa.translation.stream import Stream, Texts
     from tongsa.translation.translator import Translator
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
-    check_metrics(metrics)  # before the minutes of translating
+    text_metrics(metrics)  # an unknown one is an error before the minutes of translating
     translator = Translator.load(
         directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
     )
@@ -89,9 +91,10 @@ def evaluate(
     if save:
         # a text that was copied as it is may hold line ends of its own
         write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))
-    scores = score(found, [pair.target for pair in pairs], translator.card.target, metrics)
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    scores = score(found, references, translator.card.target, metrics, sources)
     if as_json:
-        print(json.dumps(scores))
+        print(json.dumps({name: value.to_values() for name, value in scores.items()}))
         return
     for name, value in scores.items():
-        print(f"{name:5} {value['score']:6.2f}   {value['signature']}")
+        print(f"{name:5} {METRICS[name].format(value.score):>6}   {value.signature}")

@@ -1,1 +1,1 @@
-"""How good translations are."""
+"""How good a model is: metrics, significance, calibration. Imports base/ alone; needs no torch."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sacrebleu.metrics import CHRF
+from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric
 
 BINS = 12
 
 
 def sentence_quality(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
     """chrF of each sentence, from 0 to 1."""
-    metric = CHRF()
+    metric = text_metric(SENTENCE_METRIC)
     return [
-        metric.sentence_score(hypothesis, [reference]).score / 100
+        metric.sentence(hypothesis, reference, language="") / 100
         for hypothesis, reference in zip(hypotheses, references, strict=True)
     ]
 

@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tongsa.evaluation.contracts import Metric
+from tongsa.evaluation.metrics import named
 from tongsa.pages.axes import Axis, padded, round_ticks, short
 from tongsa.pages.markup import data, duration, escape, number
 from tongsa.pages.run import Event, Run, finite
@@ -174,7 +176,6 @@ def charts(run: Run) -> list[Chart]:
     loss, checked = points(run.updates, "log_loss"), thinned(points(run.validations, "log_loss"))
     raw = thinned(loss)
     soft = thinned(smoothed(loss, len(loss) // 60))
-    bleu = thinned(points(run.validations, "bleu"))
     found = []
     if loss or checked:
         lines = [Line("", "raw", raw)] if len(raw) > 1 else []
@@ -190,11 +191,7 @@ def charts(run: Run) -> list[Chart]:
                 right_name="perplexity",
             )
         )
-    if bleu:
-        best = max(bleu, key=lambda p: p.value)
-        note = f"on the validation set; best {best.value:.2f} at update {number(best.update)}"
-        lines = [Line("BLEU", "valid", bleu, marks=len(bleu) <= 60)]
-        found.append(Chart(title="BLEU", note=note, lines=lines, wide=True, from_zero=True))
+    found += [_scores(metric, points(run.validations, metric.name)) for metric in _scored(run)]
     rate = thinned(points(run.updates, "rate"))
     if rate:
         found.append(
@@ -213,6 +210,24 @@ def charts(run: Run) -> list[Chart]:
         lines = [Line("tokens/s", "third", speed)]
         found.append(Chart(title="Speed", note="target tokens a second", lines=lines, from_zero=True))
     return found
+
+
+def _scored(run: Run) -> list[Metric]:
+    """The metrics of the validations that have a chart of their own: the loss and its exponential share one."""
+    return [
+        metric
+        for metric in named(key for event in run.validations for key in event)
+        if metric.name not in ("log_loss", "perplexity") and points(run.validations, metric.name)
+    ]
+
+
+def _scores(metric: Metric, scores: list[Point]) -> Chart:
+    curve = thinned(scores)
+    best = (max if metric.higher_is_better else min)(curve, key=lambda p: p.value)
+    note = f"on the validation set; best {metric.format(best.value)} at update {number(best.update)}"
+    lines = [Line(metric.title, "valid", curve, marks=len(curve) <= 60)]
+    title = metric.title[:1].upper() + metric.title[1:]
+    return Chart(title=title, note=note, lines=lines, wide=True, from_zero=True)
 
 
 def _schedule(run: Run) -> str:

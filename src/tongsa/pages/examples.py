@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from tongsa.evaluation.scores import TOKENIZERS
+from tongsa.evaluation.metrics import TOKENIZERS
 from tongsa.pages.markup import escape
 from tongsa.pages.run import Example
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tongsa.config import Recipe, TransformerSection
+from tongsa.evaluation.contracts import Metric
+from tongsa.evaluation.metrics import named
 from tongsa.pages.markup import count, duration, escape, missing
 from tongsa.pages.run import Run, finite
 
@@ -16,12 +18,6 @@ LANGUAGES = {
     "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil",
     "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
 }  # fmt: skip
-
-SCORES = {
-    "bleu": ("BLEU", "0 to 100, higher is better"),
-    "chrf": ("chrF", "0 to 100, higher is better"),
-    "ter": ("TER", "edits per 100 words, lower is better"),
-}
 
 
 def language(code: str) -> str:
@@ -60,7 +56,7 @@ def in_words(recipe: Recipe) -> str:
 
 def headline(run: Run, parameters: int) -> str:
     card = run.card
-    tiles = [_score(name, card.scores[name]) for name in SCORES if isinstance(card.scores.get(name), dict)]
+    tiles = [_score(metric, card.scores[metric.name]) for metric in named(card.scores)]
     title = f"{escape(language(card.source))} <i>→</i> {escape(language(card.target))}"
     return (
         '<header><div class="seal" lang="ko" title="통사, the interpreters of the Joseon court">'
@@ -72,12 +68,12 @@ def headline(run: Run, parameters: int) -> str:
     )
 
 
-def _score(name: str, found: dict[str, object]) -> str:
-    title, meaning = SCORES[name]
-    value = finite(found, "score")
+def _score(metric: Metric, found: object) -> str:
+    values = found if isinstance(found, dict) else {}
+    value = finite(values, "score")
     return (
-        f'<div class="tile"><b>{"–" if value is None else f"{value:.1f}"}</b><span>{title}</span>'
-        f"<small>{meaning}</small><code>{escape(found.get('signature', 'no signature'))}</code></div>"
+        f'<div class="tile"><b>{"–" if value is None else f"{value:.1f}"}</b><span>{escape(metric.title)}</span>'
+        f"<small>{escape(metric.meaning)}</small><code>{escape(values.get('signature', 'no signature'))}</code></div>"
     )
 
 

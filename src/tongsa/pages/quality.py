@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tongsa.evaluation.scores import score
+from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC, score, text_metric
 from tongsa.pages.bars import Bars, Group, draw, histogram
 from tongsa.pages.run import Example
 
 BUCKETS = 7
+BY_LENGTH = ("bleu", "chrf")
+"""Metrics from 0 to 100 that are shown side by side for short and for long sentences."""
 
 
-def sentence_chrf(examples: Sequence[Example], target: str) -> list[float]:
-    """chrF of each translation alone: the measure that still means something for one sentence."""
-    return [score([e.translation], [e.reference], target, ["chrf"])["chrf"]["score"] for e in examples]
+def sentence_scores(examples: Sequence[Example], target: str) -> list[float]:
+    """The score of each translation alone, by the metric that still means something for one sentence."""
+    metric = text_metric(SENTENCE_METRIC)
+    return [metric.sentence(e.translation, e.reference, language=target, source=e.source) for e in examples]
 
 
 def length_buckets(lengths: Sequence[int], most: int = BUCKETS) -> list[tuple[int, int]]:
@@ -25,19 +28,19 @@ def length_buckets(lengths: Sequence[int], most: int = BUCKETS) -> list[tuple[in
 
 
 def by_length(examples: Sequence[Example], measure: Callable[[str], int], target: str) -> str:
-    """BLEU and chrF of short and of long sentences."""
+    """Scores of short and of long sentences."""
     lengths = [measure(example.source) for example in examples]
     groups = []
     for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(examples) // 10))):
         inside = [e for e, length in zip(examples, lengths, strict=True) if low <= length <= high]
-        found = score([e.translation for e in inside], [e.reference for e in inside], target, ["bleu", "chrf"])
+        found = score([e.translation for e in inside], [e.reference for e in inside], target, BY_LENGTH)
         label = str(low) if low == high else f"{low}–{high}"
-        groups.append(Group(label, len(inside), [found["bleu"]["score"], found["chrf"]["score"]]))
+        groups.append(Group(label, len(inside), [each.score for each in found.values()]))
     return draw(
         Bars(
             title="Scores by length",
             note="on the validation set",
-            names=["BLEU", "chrF"],
+            names=[METRICS[name].title for name in BY_LENGTH],
             groups=groups,
             under="subwords of the source",
         )

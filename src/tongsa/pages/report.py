@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 
 from tongsa.base.files import write_atomically
+from tongsa.evaluation.metrics import named
 from tongsa.pages import curves, examples, heatmaps, quality
 from tongsa.pages.headline import headline, language
 from tongsa.pages.markup import escape, missing, number, table
@@ -33,7 +34,7 @@ def write_report(directory: Path, translator: Translator) -> Path:
 
 
 def page(run: Run, translator: Translator) -> str:
-    chrf = quality.sentence_chrf(run.examples, run.card.target)
+    chrf = quality.sentence_scores(run.examples, run.card.target)
     parameters = sum(parameter.numel() for parameter in translator.native.model.parameters())
     body = [
         _navigation(),
@@ -90,11 +91,12 @@ def _validations(run: Run) -> str:
     if not run.validations:
         return ""
     rows = []
+    metrics = named(key for event in run.validations for key in event)
     for event in run.validations[-200:]:
-        values = [finite(event, key) for key in ("log_loss", "perplexity", "bleu")]
+        values = [(metric, finite(event, metric.name)) for metric in metrics]
         cells = [number(event["update"]), f"{event['seconds'] / 60:,.1f}"]
-        rows.append(cells + ["–" if v is None else f"{v:,.{d}f}" for v, d in zip(values, (3, 2, 2), strict=True)])
-    heads = ["update", "minutes", "loss", "perplexity", "BLEU"]
+        rows.append(cells + ["–" if value is None else metric.format(value) for metric, value in values])
+    heads = ["update", "minutes", *(escape(metric.title) for metric in metrics)]
     return f"<details><summary>All validations as a table</summary>{table(heads, rows, 'numbers')}</details>"
 
 

@@ -14,7 +14,7 @@ from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, merge, parse_settings
 from tongsa.data.prepare import Split
-from tongsa.evaluation.scores import bleu
+from tongsa.evaluation.metrics import text_metric
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.runs.directory import read_card
 from tongsa.translation.translator import Translator
@@ -88,19 +88,18 @@ class Mixture:
 def scores_before_and_after(
     before: Translator, after: Translator, directory: Path, new: list[tuple[str, str]]
 ) -> dict[str, dict[str, float]]:
-    """BLEU of both translators on the new domain's validation set, and on the old text kept aside, if any."""
+    """The score of both translators on the new domain's validation set, and on the old text kept aside, if any."""
     domains = {"new": new}
     old = directory / "data" / "old.json"
     if old.is_file():
         domains["old"] = [(source, target) for source, target in json.loads(old.read_text(encoding="utf-8"))]
     return {
-        name: {when: _bleu(translator, pairs) for when, translator in (("before", before), ("after", after))}
+        name: {when: _score(translator, pairs) for when, translator in (("before", before), ("after", after))}
         for name, pairs in domains.items()
     }
 
 
-def _bleu(translator: Translator, pairs: list[tuple[str, str]]) -> float:
+def _score(translator: Translator, pairs: list[tuple[str, str]], metric: str = "bleu") -> float:
     translations = translator.translate([source for source, _ in pairs])
-    return bleu(
-        [translation.text for translation in translations], [target for _, target in pairs], translator.card.target
-    )
+    texts, references = [each.text for each in translations], [target for _, target in pairs]
+    return text_metric(metric).corpus(texts, references, language=translator.card.target).score

@@ -14,7 +14,7 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.data.prepare import Prepared
 from tongsa.evaluation.calibration import fit, sentence_quality
-from tongsa.evaluation.scores import METRICS, score
+from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score
 from tongsa.pages import write_report
 from tongsa.runs.directory import CARD, Card, write_translator
 from tongsa.runs.job import open_job
@@ -25,6 +25,8 @@ from tongsa.training.watch import provenance
 from tongsa.translation.translator import Translation, Translator
 
 EXAMPLES = 10
+SELECTING = "bleu"
+"""The metric that decides which weights are published."""
 
 
 def finish(directory: Path, device: str, show: Show) -> Translator:
@@ -41,10 +43,12 @@ def finish(directory: Path, device: str, show: Show) -> Translator:
         candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
     card = Card(source=job.source, target=job.target, recipe=recipe)
     results = {}
+    selecting = METRICS[SELECTING]
     for name, weights in candidates.items():
         results[name] = _evaluate(card, weights, data, device)
-        show.say(f"{name}: validation BLEU {results[name][0]['bleu']['score']:.2f} (beam {recipe.decoding.beam})")
-    best = max(results, key=lambda name: results[name][0]["bleu"]["score"])
+        reached = results[name][0][SELECTING]["score"]
+        show.say(f"{name}: validation {selecting.title} {selecting.format(reached)} (beam {recipe.decoding.beam})")
+    best = selecting.ranking({name: result[0][SELECTING]["score"] for name, result in results.items()})[0]
     scores, translations = results[best]
     origin = {**provenance(job, progress, len(data.train)), "weights": best}
     card = dataclasses.replace(card, training=origin, scores=scores)
@@ -70,7 +74,8 @@ def _evaluate(
         write_translator(Path(folder), card, weights)
         translations = Translator.load(folder, device=device).translate(sources)
     texts = [translation.text for translation in translations]
-    scores: dict[str, Any] = dict(score(texts, references, card.target))
+    found = score(texts, references, card.target, sources=sources)
+    scores: dict[str, Any] = {name: each.to_values() for name, each in found.items()}
     # What the model's own probability is worth: documents turn it into a confidence.
     sure = [translation.log_probability / (len(translation.tokens) + 1) for translation in translations]
     scores["confidence"] = fit(sure, sentence_quality(texts, references))
@@ -83,8 +88,10 @@ def _compare_domains(after: Translator, init: Path, directory: Path, data: Prepa
         show.say(f"{init} is gone, so nothing can be said of before and after")
         return
     found = scores_before_and_after(Translator.load(init, device=device), after, directory, data.valid_text)
-    for domain, bleu in found.items():
-        show.say(f"{domain} text: BLEU {bleu['before']:.2f} before, {bleu['after']:.2f} after")
+    for domain, scores in found.items():
+        show.say(
+            f"{domain} text: {METRICS[SELECTING].title} {scores['before']:.2f} before, {scores['after']:.2f} after"
+        )
     write_atomically(directory / "domains.json", json.dumps(found, indent=2))
 
 
@@ -102,5 +109,5 @@ def _tell(
     write_atomically(directory / "validation.jsonl", lines)
     for example in examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]:
         show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
-    scores = ", ".join(f"{name} {card.scores[name]['score']:.2f}" for name in METRICS)
+    scores = ", ".join(f"{name} {card.scores[name]['score']:.2f}" for name in TRANSLATION_METRICS)
     show.say(f"\nscores on the validation set: {scores}")

@@ -11,7 +11,7 @@ from tongsa.data.batches import Plan, assemble
 from tongsa.data.prepare import Prepared
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
-from tongsa.evaluation.scores import bleu
+from tongsa.evaluation.metrics import text_metric
 from tongsa.models.contracts import Seq2Seq
 from tongsa.text.subwords import END
 from tongsa.training.distributed import Team
@@ -36,7 +36,8 @@ def validate(model: Seq2Seq, data: Prepared, team: Team, target_language: str) -
     loss = _log_loss(model, data, team)
     model.train(training)
     references = [target for _, target in data.valid_text]
-    return Validation(log_loss=loss, bleu=bleu(hypotheses, references, target_language), hypotheses=hypotheses)
+    bleu = text_metric("bleu").corpus(hypotheses, references, language=target_language)
+    return Validation(log_loss=loss, bleu=bleu.score, hypotheses=hypotheses)
 
 
 def _translate(model: Seq2Seq, data: Prepared, team: Team) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tongsa.base.progress import Show
 from tongsa.data.prepare import Prepared
+from tongsa.evaluation.metrics import named
 from tongsa.lab.compare.gradients import reach
 from tongsa.lab.compare.operations import flops_per_token
 from tongsa.lab.compare.plan import Plan
@@ -51,7 +52,7 @@ def measure(name: str, directory: Path, plan: Plan, test: Texts, shown: int, sho
         tokens_per_second=training_speed(events),
         flops_per_token=flops_per_token(model, translator.card.recipe, Prepared.open(directory)),
         sentences_per_second=speed,
-        curve=[[e["seconds"] / 60, e["bleu"]] for e in events if e["event"] == "validation"],
+        curves=validation_curves(events),
         translations=translations,
         reach=reach(
             model, [sources[i] for i in within], [targets[i] for i in within], end=END, start=subwords.target.pad
@@ -75,6 +76,15 @@ def _translate(translator: Translator, sources: list[str], name: str, show: Show
             found += [translation.text for translation in translator.translate(block)]
             bar.advance(len(block))
     return found, len(sources) / (time.perf_counter() - began)
+
+
+def validation_curves(events: Sequence[dict[str, Any]]) -> dict[str, list[list[float]]]:
+    """[minutes, score] at each validation, for every metric that the log has."""
+    validations = [event for event in events if event["event"] == "validation"]
+    return {
+        metric.name: [[e["seconds"] / 60, e[metric.name]] for e in validations if e.get(metric.name) is not None]
+        for metric in named(key for event in validations for key in event)
+    }
 
 
 def training_speed(events: Sequence[dict[str, Any]]) -> float:

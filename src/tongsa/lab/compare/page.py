@@ -6,8 +6,9 @@ import platform
 from pathlib import Path
 
 import tongsa
-from tongsa.evaluation.significance import Judged
-from tongsa.lab.compare import lines, pictures
+from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC
+from tongsa.evaluation.significance import TestedScore
+from tongsa.lab.compare import lines, pictures, verdict
 from tongsa.lab.compare.lines import Chart, Line
 from tongsa.lab.compare.recipes import recipes_table
 from tongsa.lab.compare.table import SURE, chance, cores, scientific, with_interval
@@ -66,19 +67,24 @@ def _headline(comparison: Comparison) -> str:
 
 
 def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
-    head = ["model", "BLEU", "p", "chrF", "p", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
-    top = max(comparison.scores[comparison.best]["bleu"].score, 0.1)
+    metrics = [METRICS[name] for name in verdict.METRICS]
+    head = ["model", *(text for metric in metrics for text in (escape(metric.title), "p"))]
+    head += ["parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
+    best = comparison.scores[comparison.best][metrics[0].name].score
     rows = []
     for name in comparison.ranking:
         result, scores = comparison.results[name], comparison.scores[name]
-        share = 100 * scores["bleu"].score / top
+        reached = scores[metrics[0].name].score
+        share = 100 * (reached / best if metrics[0].higher_is_better else best / reached) if reached and best else 0
+        meter = f'<i class="meter {colours[name]}" style="width:{share:.1f}%"></i>'
+        tested = [
+            cell for metric in metrics for cell in (_with_interval(scores[metric.name]), _chance(scores[metric.name]))
+        ]
         rows.append(
             [
                 f'<span class="name {colours[name]}">{escape(name)}</span>',
-                f'{_with_interval(scores["bleu"])}<i class="meter {colours[name]}" style="width:{share:.1f}%"></i>',
-                _chance(scores["bleu"]),
-                _with_interval(scores["chrf"]),
-                _chance(scores["chrf"]),
+                tested[0] + meter,
+                *tested[1:],
                 count(result.parameters),
                 f"{result.updates:,}",
                 f"{result.tokens_per_second:,.0f}",
@@ -93,20 +99,20 @@ def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
         "tokens/s, the target tokens of training, are counted between them. "
         "FLOPs: matrix products and convolutions of training, forward and back, counted by torch on chunks of the "
         f"corpus. sentences/s: beam {decoding.beam}, PyTorch for every model, as CTranslate2 has only the Transformer. "
-        f"{comparison.scores[comparison.best]['bleu'].signature}"
+        + " ".join(comparison.scores[comparison.best][metric.name].signature for metric in metrics)
     )
     failed = "".join(missing(f"{name} failed: {why}") for name, why in comparison.failed.items())
     return f'<div class="wide-table">{table(head, rows)}</div><p class="note">{escape(notes)}</p>{failed}'
 
 
-def _with_interval(judged: Judged) -> str:
-    score, interval = with_interval(judged).split(" ", 1)
+def _with_interval(tested: TestedScore) -> str:
+    score, interval = with_interval(tested).split(" ", 1)
     return f"<b>{score}</b> <small>{interval}</small>"
 
 
-def _chance(judged: Judged) -> str:
-    sure = judged.p is not None and judged.p < SURE
-    return f"<span{' class=sure' if sure else ''}>{escape(chance(judged).removesuffix('*'))}</span>"
+def _chance(tested: TestedScore) -> str:
+    sure = tested.p is not None and tested.p < SURE
+    return f"<span{' class=sure' if sure else ''}>{escape(chance(tested).removesuffix('*'))}</span>"
 
 
 def _power(value: float) -> str:
@@ -119,13 +125,17 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         return [Line(name, colours[name], points[name]) for name in comparison.ranking]
 
     results = comparison.results
-    lengths = {name: [(b.mean, b.bleu[name]) for b in comparison.lengths] for name in results}
+    metric = METRICS[verdict.METRICS[0]]
+    lengths = {name: [(b.mean, b.scores[name]) for b in comparison.lengths] for name in results}
     reach = {name: [(d, value) for d, value in result.reach] for name, result in results.items()}
-    curves = {name: [(minutes, bleu) for minutes, bleu in result.curve] for name, result in results.items()}
-    speed = {name: [(r.sentences_per_second, comparison.scores[name]["bleu"].score)] for name, r in results.items()}
+    curves = {name: [(t, score) for t, score in result.curves.get(metric.name, [])] for name, result in results.items()}
+    speed = {
+        name: [(result.sentences_per_second, comparison.scores[name][metric.name].score)]
+        for name, result in results.items()
+    }
     charts = [
         Chart(
-            title="BLEU by source length",
+            title=f"{metric.title} by source length",
             note="on the test set, the same sentences for all",
             under="subwords of the source, mean of each group",
             unit="length",
@@ -140,7 +150,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             logarithmic=True,
         ),
         Chart(
-            title="BLEU while training",
+            title=f"{metric.title} while training",
             note="on the validation set, greedy",
             under="minutes",
             unit="minute",
@@ -148,7 +158,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         ),
         Chart(
             title="Quality and speed",
-            note="BLEU on the test set, beam search on the native engine",
+            note=f"{metric.title} on the test set, beam search on the native engine",
             under="sentences a second",
             unit="sentences/s",
             lines=of_each(speed),
@@ -213,16 +223,17 @@ def _examples(comparison: Comparison, colours: dict[str, str]) -> str:
 
 def _example(example: Example, comparison: Comparison, colours: dict[str, str]) -> str:
     plan = comparison.plan
+    sentence_metric = METRICS[SENTENCE_METRIC].title
     said = []
     for name in comparison.ranking:
         text = marked(example.translations[name], example.reference, plan.target)[0]
         said.append(
-            f'<dt class="name {colours[name]}">{escape(name)}</dt><dd class="chrf">{example.chrf[name]:.0f}</dd>'
+            f'<dt class="name {colours[name]}">{escape(name)}</dt><dd class="score">{example.scores[name]:.0f}</dd>'
             f'<dd class="said" dir="auto" lang="{escape(plan.target)}">{text or "<i>nothing</i>"}</dd>'
         )
     return (
         f'<article class="told"><p class="source" dir="auto" lang="{escape(plan.source)}">{escape(example.source)}</p>'
         f'<p class="reference" dir="auto" lang="{escape(plan.target)}">{escape(example.reference)} '
-        f"<small>(reference; {example.length} source subwords; numbers are chrF)</small></p>"
+        f"<small>(reference; {example.length} source subwords; numbers are {sentence_metric})</small></p>"
         f"<dl>{''.join(said)}</dl></article>"
     )

@@ -40,8 +40,8 @@ class Result:
     flops_per_token: float
     """Floating-point operations of training, forward and back, for each target token."""
     sentences_per_second: float
-    curve: list[list[float]]
-    """[minutes, BLEU on the validation set], greedy."""
+    curves: dict[str, list[list[float]]]
+    """By metric: [minutes, score on the validation set] at each validation."""
     translations: list[str]
     """Of the test set."""
     reach: list[list[float]]

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tongsa.evaluation.significance import Judged
-from tongsa.lab.compare.verdict import Comparison
+from tongsa.evaluation import metrics
+from tongsa.evaluation.significance import TestedScore
+from tongsa.lab.compare.verdict import METRICS, Comparison
 from tongsa.pages.markup import count
 
 SURE = 0.05
 """Below this p a difference is called one."""
 
 HEAD = [
-    "model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s", "BLEU", "p", "chrF", "p",
+    "model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s",
+    *(heading for name in METRICS for heading in (metrics.METRICS[name].title, "p")),
 ]  # fmt: skip
 
 
@@ -29,10 +31,7 @@ def cells(comparison: Comparison) -> list[list[str]]:
                 f"{result.tokens_per_second:,.0f}",
                 scientific(result.training_flops),
                 f"{result.sentences_per_second:.1f}",
-                with_interval(scores["bleu"]),
-                chance(scores["bleu"]),
-                with_interval(scores["chrf"]),
-                chance(scores["chrf"]),
+                *(cell for name in METRICS for cell in (with_interval(scores[name]), chance(scores[name]))),
             ]
         )
     return lines
@@ -42,16 +41,16 @@ def cores(threads: int) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def with_interval(judged: Judged) -> str:
-    return f"{judged.score:.1f} ± {judged.interval:.1f}"
+def with_interval(tested: TestedScore) -> str:
+    return f"{tested.score:.1f} ± {tested.interval:.1f}"
 
 
-def chance(judged: Judged) -> str:
+def chance(tested: TestedScore) -> str:
     """The p value, with a star where the best is better for sure."""
-    if judged.p is None:
+    if tested.p is None:
         return "best"
-    shown = "<0.001" if judged.p < 0.001 else f"{judged.p:.3f}"
-    return f"{shown}{'*' if judged.p < SURE else ''}"
+    shown = "<0.001" if tested.p < 0.001 else f"{tested.p:.3f}"
+    return f"{shown}{'*' if tested.p < SURE else ''}"
 
 
 def scientific(value: float) -> str:
@@ -73,13 +72,13 @@ def terminal(comparison: Comparison) -> str:
 def notes(comparison: Comparison) -> list[str]:
     plan = comparison.plan
     tested = ", ".join(plan.test) or "the validation set"
-    signature = comparison.scores[comparison.best]["bleu"].signature
+    best = comparison.scores[comparison.best]
     found = [
         f"{plan.budget} on {cores(plan.threads)} ({plan.device}), seed {plan.seed}; the same ids for all.",
         f"Tested on {comparison.sentences:,} sentences of {tested}, "
         f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
         f"± is the 95% interval; p is that of a paired bootstrap against {comparison.best}, * below {SURE}.",
-        f"BLEU: {signature}",
+        *(f"{metrics.METRICS[key].title}: {tested.signature}" for key, tested in best.items()),
     ]
     return found + [f"{name} failed: {why.splitlines()[0]}" for name, why in comparison.failed.items()]
 
@@ -90,11 +89,11 @@ def markdown(comparison: Comparison) -> str:
         f"# {comparison.plan.source} → {comparison.plan.target}: {', '.join(names)}",
         _table(HEAD, cells(comparison)),
         "\n".join(f"- {note}" for note in notes(comparison)),
-        "## BLEU by source length (subwords)",
+        f"## {metrics.METRICS[METRICS[0]].title} by source length (subwords)",
         _table(
             ["length", "sentences", *names],
             [
-                [_range(b.low, b.high), f"{b.count:,}", *(f"{b.bleu[name]:.1f}" for name in names)]
+                [_range(b.low, b.high), f"{b.count:,}", *(f"{b.scores[name]:.1f}" for name in names)]
                 for b in comparison.lengths
             ],
         ),

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tongsa.evaluation.scores import bleu, score
-from tongsa.evaluation.significance import Judged, judge
+from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric
+from tongsa.evaluation.significance import TestedScore, paired_bootstrap
 from tongsa.lab.compare import complexity
 from tongsa.lab.compare.plan import Plan
 from tongsa.lab.compare.preparing import Texts
@@ -17,9 +17,11 @@ from tongsa.pages.quality import length_buckets
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, Vocabulary
 
+METRICS = ("bleu", "chrf")
+"""The first ranks the systems."""
 BUCKETS = 7
 FEWEST = 10
-"""Sentences of a bucket: BLEU of fewer says little."""
+"""Sentences of a bucket: the score of fewer says little."""
 PICTURED = 11
 """Subwords of the sentence whose attention is drawn, about."""
 
@@ -32,7 +34,8 @@ class Bucket:
     high: int
     count: int
     mean: float
-    bleu: dict[str, float]
+    scores: dict[str, float]
+    """By system, by the metric that ranks them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,8 @@ class Example:
     reference: str
     length: int
     translations: dict[str, str]
-    chrf: dict[str, float]
+    scores: dict[str, float]
+    """By system, by the metric for single sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,8 @@ class Comparison:
     """Of the test sources, in subwords with the end."""
     best: str
     ranking: list[str]
-    scores: dict[str, dict[str, Judged]]
+    scores: dict[str, dict[str, TestedScore]]
+    """By system and metric; the first metric ranks."""
     lengths: list[Bucket]
     table1: list[complexity.Row]
     examples: list[Example]
@@ -88,8 +93,14 @@ def judge_all(
 ) -> Comparison:
     references = [reference for _, reference in test]
     systems = {name: result.translations for name, result in results.items()}
-    plain = {name: bleu(lines, references, plan.target) for name, lines in systems.items()}
-    ranking = sorted(plain, key=lambda name: -plain[name])
+    sources = [source for source, _ in test]
+    metric = text_metric(METRICS[0])
+    ranking = metric.ranking(
+        {
+            name: metric.corpus(lines, references, language=plan.target, sources=sources).score
+            for name, lines in systems.items()
+        }
+    )
     lengths = [len(vocabulary.encode(tidy(source))) + 1 for source, _ in test]
     n = sum(lengths) / len(lengths)
     return Comparison(
@@ -100,28 +111,30 @@ def judge_all(
         mean_length=n,
         best=ranking[0],
         ranking=ranking,
-        scores=judge(systems, references, plan.target, best=ranking[0]),
-        lengths=by_length(systems, references, lengths, plan.target),
+        scores=paired_bootstrap(systems, references, plan.target, best=ranking[0], metrics=METRICS, sources=sources),
+        lengths=by_length(systems, test, lengths, plan.target),
         table1=[complexity.row(name, plan.recipes[name].model, n) for name in results],
         examples=examples(systems, test, lengths, plan.target),
     )
 
 
-def by_length(
-    systems: Mapping[str, Sequence[str]], references: Sequence[str], lengths: Sequence[int], target: str
-) -> list[Bucket]:
-    """BLEU of every system on short and on long sentences: the same sentences for all."""
+def by_length(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequence[int], target: str) -> list[Bucket]:
+    """The score of every system on short and on long sentences: the same sentences for all."""
     found = []
+    metric = text_metric(METRICS[0])
     for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(lengths) // FEWEST))):
         inside = [i for i, length in enumerate(lengths) if low <= length <= high]
-        right = [references[i] for i in inside]
+        sources, references = ([test[i][side] for i in inside] for side in (0, 1))
         found.append(
             Bucket(
                 low=low,
                 high=high,
                 count=len(inside),
                 mean=sum(lengths[i] for i in inside) / len(inside),
-                bleu={name: bleu([lines[i] for i in inside], right, target) for name, lines in systems.items()},
+                scores={
+                    name: metric.corpus([lines[i] for i in inside], references, language=target, sources=sources).score
+                    for name, lines in systems.items()
+                },
             )
         )
     return found
@@ -130,6 +143,7 @@ def by_length(
 def examples(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequence[int], target: str) -> list[Example]:
     """A short, a middling, a long and a very long sentence, chosen by their length alone."""
     order = sorted(range(len(test)), key=lambda i: (lengths[i], i))
+    metric = text_metric(SENTENCE_METRIC)
     chosen = dict.fromkeys(order[round(share * (len(order) - 1))] for share in (0.15, 0.5, 0.85, 0.98))
     return [
         Example(
@@ -137,8 +151,8 @@ def examples(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequenc
             reference=test[i][1],
             length=lengths[i],
             translations={name: lines[i] for name, lines in systems.items()},
-            chrf={
-                name: score([lines[i]], [test[i][1]], target, ["chrf"])["chrf"]["score"]
+            scores={
+                name: metric.sentence(lines[i], test[i][1], language=target, source=test[i][0])
                 for name, lines in systems.items()
             },
         )

@@ -1,0 +1,138 @@
+"""The metrics there are: BLEU, chrF and TER by sacrebleu, losses and answers; and those of other packages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tongsa.base.errors import UsageError
+from tongsa.base.registry import Registry
+from tongsa.evaluation.contracts import MeanMetric, Metric, Score, TextMetric
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric as SacrebleuMetric
+
+TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
+"""How BLEU splits languages that put no spaces between words: sacrebleu's tokenizer for them, or characters. Korean has
+spaces, so its scores compare with those of others; chrF looks inside the words."""
+
+
+@dataclass(frozen=True)
+class Sacrebleu(TextMetric):
+    """A metric of sacrebleu with its default settings."""
+
+    name: str
+    title: str
+    unit: str
+    make: Callable[[str, bool], SacrebleuMetric]
+    """From a language, and whether it is for single sentences."""
+    higher_is_better: bool = True
+    digits: int = 2
+
+    def sentence(self, hypothesis: str, reference: str, *, language: str, source: str = "") -> float:
+        return float(self.make(language, True).sentence_score(hypothesis, [reference]).score)
+
+    def corpus(
+        self, hypotheses: Sequence[str], references: Sequence[str], *, language: str, sources: Sequence[str] = ()
+    ) -> Score:
+        metric = self.make(language, False)
+        value = metric.corpus_score(list(hypotheses), [list(references)]).score
+        return Score(round(float(value), 3), str(metric.get_signature()))
+
+
+def _bleu(language: str, sentence: bool) -> SacrebleuMetric:
+    from sacrebleu.metrics import BLEU
+
+    return BLEU(tokenize=tokenizer(language), effective_order=sentence)  # one sentence may have no 4-gram at all
+
+
+def _chrf(language: str, sentence: bool) -> SacrebleuMetric:
+    from sacrebleu.metrics import CHRF
+
+    return CHRF()
+
+
+def _ter(language: str, sentence: bool) -> SacrebleuMetric:
+    from sacrebleu.metrics import TER
+
+    return TER()
+
+
+def tokenizer(language: str) -> str:
+    """Sacrebleu's name for how BLEU splits this language into words."""
+    code = language.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are split as zh is
+    return TOKENIZERS.get(code, "13a")
+
+
+def _exponential(mean: float) -> float:
+    return math.exp(min(mean, 100.0))
+
+
+def _percent(mean: float) -> float:
+    return 100 * mean
+
+
+METRICS: Registry[Metric] = Registry(
+    "tongsa.metrics",
+    {
+        "bleu": Sacrebleu("bleu", "BLEU", "0 to 100", _bleu),
+        "chrf": Sacrebleu("chrf", "chrF", "0 to 100", _chrf),
+        "ter": Sacrebleu("ter", "TER", "edits per 100 words", _ter, higher_is_better=False),
+        "log_loss": MeanMetric("log_loss", "loss", "cross-entropy in nats per token", float, digits=3),
+        "perplexity": MeanMetric("perplexity", "perplexity", "e to the loss", _exponential),
+        "accuracy": MeanMetric("accuracy", "accuracy", "right answers in percent", _percent, higher_is_better=True),
+        "error": MeanMetric("error", "error", "wrong answers in percent", _percent),
+    },
+    kind="metric",
+)
+
+TRANSLATION_METRICS = ("bleu", "chrf", "ter")
+"""What a translation is scored with unless somebody asks for others."""
+SENTENCE_METRIC = "chrf"
+"""The one that means something for a single sentence."""
+
+
+def text_metrics(names: Sequence[str]) -> list[TextMetric]:
+    """The text metrics of these names; all unknown names are reported together."""
+    found = {name: METRICS[name] for name in names if name in METRICS}
+    usable = {name: metric for name, metric in found.items() if isinstance(metric, TextMetric)}
+    unknown = [name for name in names if name not in usable]
+    if unknown or not names:
+        known = ", ".join(name for name, metric in METRICS.items() if isinstance(metric, TextMetric))
+        raise UsageError(f"unknown metric: {', '.join(unknown)}" if names else "no metric is named", f"Known: {known}")
+    return [usable[name] for name in names]
+
+
+def text_metric(name: str) -> TextMetric:
+    return text_metrics([name])[0]
+
+
+def mean_metric(name: str) -> MeanMetric:
+    """A metric of losses or answers, for tasks that are not scored by texts."""
+    metric = METRICS.find(name)
+    if not isinstance(metric, MeanMetric):
+        known = ", ".join(name for name, metric in METRICS.items() if isinstance(metric, MeanMetric))
+        raise UsageError(f"{name} is not a metric of losses or answers", f"Known: {known}")
+    return metric
+
+
+def score(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    language: str,
+    metrics: Sequence[str] = TRANSLATION_METRICS,
+    sources: Sequence[str] = (),
+) -> dict[str, Score]:
+    """Scores of a corpus by the name of the metric; `language` is that of the references."""
+    return {
+        metric.name: metric.corpus(hypotheses, references, language=language, sources=sources)
+        for metric in text_metrics(metrics)
+    }
+
+
+def named(names: Iterable[str]) -> list[Metric]:
+    """The known metrics among these names, in the order of METRICS: those of a log or a card, which hold other keys."""
+    wanted = set(names)
+    return [METRICS[name] for name in METRICS if name in wanted]

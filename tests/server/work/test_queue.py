@@ -32,9 +32,11 @@ class Gate:
         return [piece.upper() for piece in pieces]
 
 
-def run(test: Callable[[Queue, Gate], Awaitable[None]], *, workers: int = 1, most: int = 0, tokens: int = 1024) -> Gate:
+def run(
+    test: Callable[[Queue, Gate], Awaitable[None]], *, workers: int = 1, capacity: int = 0, tokens: int = 1024
+) -> Gate:
     async def inside() -> None:
-        queue = Queue(workers=workers, capacity=most, batch_tokens=tokens)
+        queue = Queue(workers=workers, capacity=capacity, batch_tokens=tokens)
         gate.open.clear()
         try:
             await test(queue, gate)

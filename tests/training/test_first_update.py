@@ -145,6 +145,14 @@ def test_loss_and_gradient_are_means_over_tokens_with_smoothed_labels(run: Calla
     torch.testing.assert_close(moments["exp_avg_sq"] / (1 - BETA_2), expected.gradient**2, atol=1e-6, rtol=1e-2)
 
 
+def test_the_loss_of_a_validation_is_the_mean_over_its_tokens_without_dropout_and_smoothing(
+    run: Callable[..., Run], pairs: Pairs
+) -> None:
+    done = run("one", pairs, model__dropout=0.5, training__label_smoothing=SMOOTHING, training__validation_pairs=60)
+    (validation,) = (event for event in read_log(done.out / "log.jsonl") if event["event"] == "validation")
+    assert validation["log_loss"] == pytest.approx(by_hand(done).log_loss, rel=1e-5)
+
+
 def test_what_adam_is_given_is_clipped_and_the_norm_that_is_told_is_not(run: Callable[..., Run], pairs: Pairs) -> None:
     free, clipped = run("free", pairs), run("clipped", pairs, training__clip=0.01)
     norm = free.updates()[0]["gradient_norm"]

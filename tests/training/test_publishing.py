@@ -65,6 +65,12 @@ def told(out: Path) -> str:
     return str(end["weights"])
 
 
+def test_validation_on_the_way_scores_what_the_model_writes(learnt: Path) -> None:
+    validations = [event for event in read_log(learnt / "log.jsonl") if event["event"] == "validation"]
+    assert [event["update"] for event in validations] == [30, 60]
+    assert validations[-1]["bleu"] > 90
+
+
 def test_the_last_checkpoint_is_published_where_the_average_is_worse(
     learnt: Path, good: dict[str, Tensor], train_here: Train, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tongsa.base.errors import DirectoryError, TrainingError, UsageError
-from tongsa.runs.directory import read_card
+from tongsa.runs.directory import read_card, read_tensors
 from tongsa.runs.job import open_job
 from tongsa.runs.log import read_log
 from tongsa.training.checkpoint import checkpoints, latest
@@ -72,6 +72,23 @@ def test_the_log_has_validations_checkpoints_and_an_end(finished: Path) -> None:
     assert start["recipe"]["model"]["d_model"] == 16
     assert start["parameters"] > 0
     assert set(events(finished, "finish")[0]["scores"]) == {"bleu", "chrf", "ter", "confidence"}
+
+
+def test_the_log_begins_with_what_is_trained_on_what(finished: Path) -> None:
+    (start,) = events(finished, "start")
+    weights = read_tensors(finished / "weights.safetensors")
+    assert start["parameters"] == sum(weight.numel() for weight in weights.values())
+    assert start["pairs"] == read_card(finished).training["pairs"]
+    assert 280 < start["pairs"] < 300, "a few of 300 are held out"
+    assert (start["processes"], start["threads"], start["update"]) == (1, 1, 0)
+
+
+def test_a_training_is_validated_20_times_where_the_recipe_does_not_say(train_here: Train, tmp_path: Path) -> None:
+    train_here(tmp_path / "t", {"training.updates": "40", "training.validate_every": "0", "decoding.beam": "1"})
+    validations = [e["update"] for e in events(tmp_path / "t", "validation")]
+    assert len(validations) == 20
+    # The fraction of the budget travels in single precision, so one may come an update late.
+    assert all(due <= update <= due + 1 for due, update in zip(range(2, 41, 2), validations, strict=True))
 
 
 def test_the_loss_falls(finished: Path) -> None:

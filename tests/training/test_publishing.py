@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from tongsa.base.progress import Silent
 from tongsa.demo import grammar
+from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.evaluation.scores import METRICS, score
 from tongsa.runs.directory import read_card, read_tensors
 from tongsa.runs.log import read_log
 from tongsa.training.checkpoint import checkpoints
@@ -69,6 +73,45 @@ def test_validation_on_the_way_scores_what_the_model_writes(learnt: Path) -> Non
     validations = [event for event in read_log(learnt / "log.jsonl") if event["event"] == "validation"]
     assert [event["update"] for event in validations] == [30, 60]
     assert validations[-1]["bleu"] > 90
+
+
+class Impatient(Silent):
+    """Gives up when it is told of this update's validation."""
+
+    def __init__(self, update: int) -> None:
+        self.update = update
+
+    def say(self, text: str) -> None:
+        if text.startswith(f"update {self.update} "):
+            raise KeyboardInterrupt
+
+
+def test_while_it_trains_the_directory_holds_the_best_translator_so_far(train_here: Train, tmp_path: Path) -> None:
+    """With a rate of almost nothing all scores are the same, and the first of them stays the best."""
+    changes = {"training.validate_every": "2", "training.peak": "1e-12", "model.dropout": "0.0"}
+    with pytest.raises(KeyboardInterrupt):
+        train_here(tmp_path / "run", changes, show=Impatient(8))
+    card = read_card(tmp_path / "run")
+    assert card.training["updates"] == 2
+    assert card.scores["bleu"]["signature"] == "greedy"
+    first = checkpoints(tmp_path / "run" / "checkpoints")[0]
+    assert first.update > 2, "the checkpoint of the best is gone, its weights are not"
+    assert len(Translator.load(tmp_path / "run", device="cpu").translate(["저는 학생입니다."])) == 1
+
+
+def test_scores_examples_and_confidence_are_those_of_the_published_translator(learnt: Path) -> None:
+    lines = (learnt / "validation.jsonl").read_text(encoding="utf-8").splitlines()
+    examples = [json.loads(line) for line in lines]
+    references = [example["reference"] for example in examples]
+    found = Translator.load(learnt, device="cpu").translate([example["source"] for example in examples])
+    texts = [translation.text for translation in found]
+    assert texts == [example["translation"] for example in examples]
+    scores = read_card(learnt).scores
+    assert {name: scores[name] for name in METRICS} == score(texts, references, "en")
+    # The average over the tokens and the end, as the model is sure of them.
+    averages = [translation.log_probability / (len(translation.tokens) + 1) for translation in found]
+    curve = fit(averages, sentence_quality(texts, references))
+    assert [list(map(float, point)) for point in scores["confidence"]] == [pytest.approx(p, abs=1e-3) for p in curve]
 
 
 def test_the_last_checkpoint_is_published_where_the_average_is_worse(

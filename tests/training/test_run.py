@@ -91,6 +91,24 @@ def test_a_training_is_validated_20_times_where_the_recipe_does_not_say(train_he
     assert all(due <= update <= due + 1 for due, update in zip(range(2, 41, 2), validations, strict=True))
 
 
+def test_checkpoints_are_written_as_often_as_the_recipe_says_and_at_the_end(train_here: Train, tmp_path: Path) -> None:
+    changes = {"training.updates": "7", "training.validate_every": "100", "training.checkpoint_every": "3"}
+    train_here(tmp_path / "t", {**changes, "training.average": "5"})
+    assert [e["update"] for e in events(tmp_path / "t", "checkpoint")] == [3, 6, 7]
+    assert [each.update for each in checkpoints(tmp_path / "t" / "checkpoints")] == [3, 6, 7]
+    assert [e["update"] for e in events(tmp_path / "t", "validation")] == [7]
+
+
+def test_validations_and_checkpoints_change_nothing_of_the_training(train_here: Train, tmp_path: Path) -> None:
+    """Dropout is off while a model is validated, and on again afterwards."""
+    losses = []
+    for every in ("1", "100"):
+        changes = {"training.validate_every": every, "training.checkpoint_every": every}
+        train_here(tmp_path / every, {"training.updates": "4", "model.dropout": "0.5", **changes})
+        losses.append([event["loss"] for event in events(tmp_path / every, "update")])
+    assert losses[0] == losses[1]
+
+
 def test_the_loss_falls(finished: Path) -> None:
     updates = events(finished, "update")
     assert updates[-1]["log_loss"] < updates[0]["log_loss"] - 0.5
@@ -182,6 +200,11 @@ def test_training_stops_early_when_the_score_no_longer_rises(train_here: Train, 
     validations = [e["update"] for e in events(out, "validation")]
     assert validations == [2, 4, 6, 8]  # the first is the best, three are no better
     assert max(e["update"] for e in events(out, "update")) == 8
+    newest = latest(out / "checkpoints")
+    assert newest is not None
+    progress = newest.progress()
+    assert (progress.update, progress.best_update, progress.validations_since_best) == (8, 2, 3)
+    assert progress.score == progress.best_score == events(out, "validation")[0]["bleu"]
     before = (out / "weights.safetensors").read_bytes()
     train_here(out, resume=True)
     assert (out / "weights.safetensors").read_bytes() == before, "what has stopped early stays so"

@@ -1,0 +1,114 @@
+"""What a training tells on its way: bars that reach their end, lines with what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tongsa.base.progress import Bar
+from tongsa.runs.log import read_log
+from tongsa.translation.translator import Translator
+
+Train = Callable[..., Translator | None]
+
+
+@dataclass
+class RecordedBar:
+    total: float | None
+    unit: str
+    steps: list[float] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def advance(self, amount: float, note: str = "") -> None:
+        self.steps.append(amount)
+        self.notes.append(note)
+
+
+@dataclass
+class Recorder:
+    said: list[str] = field(default_factory=list)
+    bars: dict[str, RecordedBar] = field(default_factory=dict)
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    @contextmanager
+    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+        self.bars[title] = RecordedBar(total, unit)
+        yield self.bars[title]
+
+
+def events(out: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in read_log(out / "log.jsonl") if event["event"] == kind]
+
+
+@pytest.fixture(scope="module")
+def told(train_here: Train, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Recorder]:
+    out, show = tmp_path_factory.mktemp("told") / "run", Recorder()
+    train_here(out, {"training.updates": "6", "training.validate_every": "3"}, show=show)
+    return out, show
+
+
+def test_the_bar_goes_through_the_updates_with_the_loss_and_speed_of_each(told: tuple[Path, Recorder]) -> None:
+    out, show = told
+    bar = show.bars["training"]
+    assert (bar.total, bar.unit) == (6, "updates")
+    assert bar.steps == [0, 1, 1, 1, 1, 1, 1]
+    for event, note in zip(events(out, "update"), bar.notes[1:], strict=True):
+        assert f"loss {event['log_loss']:.3f}" in note
+        speed = re.search(r"([\d,]+) tokens/s", note)
+        assert speed
+        told_speed = int(speed[1].replace(",", ""))
+        assert told_speed == pytest.approx(event["target_tokens"] / event["seconds"], rel=0.1)  # seconds are rounded
+        assert note.endswith(f"update {event['update']}") or event["update"] > 3
+    assert [" BLEU " in note for note in bar.notes[1:]] == [False] * 3 + [True] * 3, "once there is one"
+
+
+def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:
+    out, show = told
+    for event in events(out, "validation"):
+        line = (
+            f"validation loss {event['log_loss']:.3f}, perplexity {event['perplexity']:.2f}, BLEU {event['bleu']:.2f}"
+        )
+        assert any(said.startswith(f"update {event['update']} ") and said.endswith(line) for said in show.said)
+    (end,) = events(out, "finish")
+    scores = ", ".join(f"{name} {end['scores'][name]['score']:.2f}" for name in ("bleu", "chrf", "ter"))
+    assert f"\nscores on the validation set: {scores}" in show.said
+    assert any(f"report: {out}" in said for said in show.said)
+    assert any(f"tongsa translate {out}" in said for said in show.said)
+    assert any(f"tongsa evaluate {out}" in said for said in show.said)
+
+
+def test_examples_of_the_validation_set_are_shown_beside_their_references(told: tuple[Path, Recorder]) -> None:
+    out, show = told
+    examples = [json.loads(line) for line in (out / "validation.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(examples) == 5
+    shown = [f"\n  {e['source']}\n  > {e['translation']}\n  = {e['reference']}" for e in examples]
+    assert [said for said in show.said if "\n  > " in said] == shown
+
+
+def test_a_resumed_training_says_where_it_is_and_goes_on_there(train_here: Train, tmp_path: Path) -> None:
+    out, first, second = tmp_path / "run", Recorder(), Recorder()
+    train_here(out, {"training.updates": "2"}, show=first)
+    train_here(out, {"training.updates": "5"}, resume=True, show=second)
+    assert "resuming after update 2" in second.said
+    assert second.bars["training"].steps == [2, 1, 1, 1]
+    assert second.bars["training"].total == 5
+    (resumed,) = events(out, "resume")
+    assert resumed["update"] == 2
+    assert resumed["seconds"] == pytest.approx(events(out, "update")[1]["seconds"], abs=0.01)
+
+
+def test_a_training_by_the_clock_has_a_bar_in_seconds(train_here: Train, tmp_path: Path) -> None:
+    show = Recorder()
+    train_here(tmp_path / "run", {"training.updates": "3"}, minutes=50, show=show)
+    bar = show.bars["training"]
+    assert (bar.total, bar.unit) == (3000, "s")
+    assert sum(bar.steps) == pytest.approx(events(tmp_path / "run", "update")[-1]["seconds"], abs=0.01)

@@ -38,7 +38,16 @@ def test_an_inflected_form_is_seen(term: str, text: str) -> None:
     assert seen_form(term, text)
 
 
-@pytest.mark.parametrize(("term", "text"), [("Haus", "die Haustürschlüssel"), ("Akte", "die Datei"), ("Rat", "Verrat")])
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        ("Haus", "die Haustürschlüssel"),
+        ("Akte", "die Datei"),
+        ("Rat", "Verrat"),
+        ("Datei", "der Dateiens"),
+        ("Zusammensetzung", "zusammensitzen"),
+    ],
+)
 def test_another_word_is_no_inflected_form(term: str, text: str) -> None:
     assert not seen_form(term, text)
 

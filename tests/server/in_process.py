@@ -29,7 +29,7 @@ class Search:
 @dataclass(eq=False)
 class Shouting:
     """Translates into upper case. A token has log-probability -0.1; the n-th alternative ends with n exclamation
-    marks; `slow` takes its time, and `exhausted` breaks the engine.
+    marks; into French it only changes an S; `slow` takes its time, and `exhausted` breaks the engine.
     """
 
     source: str = "en"
@@ -56,7 +56,7 @@ class Shouting:
             raise StopIteration
         if "slow" in text:
             time.sleep(1.5)
-        new = text.upper()
+        new = text.upper() if self.target != "fr" else text.replace("S", "Ç")
         words = tuple("▁" + word for word in new.split())
         return Translation(
             text=new,

@@ -14,7 +14,7 @@ from pathlib import Path
 from tongsa.formats.inlines import Inlines
 from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of
-from tongsa.formats.wrapping import BLOCK_START, HIDDEN, width, wrap
+from tongsa.formats.wrapping import BLOCK_START, width, wrap
 
 FRAGILE = "*_`[]<>|\\~&%{}#$"
 
@@ -169,8 +169,8 @@ def _renderer(raws: list[str], original: str, prefix: str) -> Callable[[Outcome]
     columns = max(width(line) for line in original.splitlines() or [""])
 
     def render(outcome: Outcome) -> str:
-        hidden = "".join(p if isinstance(p, str) else chr(HIDDEN + p.number) for p in outcome.content)
-        shown = re.sub("[\U00100000-\U0010fffd]", lambda m: raws[ord(m.group()) - HIDDEN].replace(" ", "\x00"), hidden)
+        parts = (p if isinstance(p, str) else raws[p.number].replace(" ", "\x00") for p in outcome.content)
+        shown = "".join(parts)
         if "\n" in original:
             # A hard break is a line end of its own: what is on its two sides is wrapped apart.
             breaks = re.split(r"((?:\\|\x00\x00+)?\r?\n[ \t>\x00]*)", shown)

@@ -17,6 +17,7 @@ COLUMNS = 42
 
 _TIMING = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->.*$", re.MULTILINE)
 _TAG = re.compile(r"<(/?)([A-Za-z]*)[^<>]*>|\{\\[^{}]*\}")
+_PRIVATE = re.compile("[\U00100000-\U0010fffd]")
 _SPEAKER = re.compile(r"\s*[-–—]\s?(?=\S)")
 
 
@@ -85,9 +86,18 @@ def _marked(raw: str) -> Marked:
 
 def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callable[[Outcome], str]:
     def render(outcome: Outcome) -> str:
-        """Tags are one character of no width while lines are cut."""
-        hidden = "".join(p if isinstance(p, str) else chr(HIDDEN + p.number) for p in outcome.content)
-        cut = newline.join(balance(hidden, lines, columns))
-        return re.sub("[\U00100000-\U0010fffd]", lambda m: tags[ord(m.group()) - HIDDEN], cut)
+        """Tags are one character of no width while lines are cut; so is such a character that is in the text itself."""
+        hidden: list[str] = []
+
+        def hide(shown: str) -> str:
+            hidden.append(shown)
+            return chr(HIDDEN + len(hidden) - 1)
+
+        text = "".join(
+            _PRIVATE.sub(lambda m: hide(m.group()), p) if isinstance(p, str) else hide(tags[p.number])
+            for p in outcome.content
+        )
+        cut = newline.join(balance(text, lines, columns))
+        return _PRIVATE.sub(lambda m: hidden[ord(m.group()) - HIDDEN], cut)
 
     return render

@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 
 from tongsa.documents import translate_document
+from tongsa.formats.mo import read_pairs
 from tongsa.formats.pairs import Reading
-from tongsa.formats.po import read_mo
 from tongsa.text.placeholders import find
 from tongsa.translation.translator import Translator
 
@@ -60,7 +60,7 @@ def main() -> None:
 def write_template(catalog: Path, path: Path, most: int, target: str) -> int:
     """The catalog's messages that have placeholders, once each, untranslated, as `c-format` where they have `%`."""
     reading = Reading(source="en", target="de")
-    texts = dict.fromkeys(pair.source for pair in read_mo(catalog, reading) if find(pair.source))
+    texts = dict.fromkeys(pair.source for pair in read_pairs(catalog, reading) if find(pair.source))
     entries = [f'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Language: {target}\\n"\n']
     for text in list(texts)[: max(0, most)]:
         quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")

@@ -12,7 +12,7 @@ from lxml import etree
 from samples import CSV, DOCX, HTML, MARKDOWN, ODT, SRT, TMX, XLIFF_1, XLIFF_2, zipped
 
 from tongsa.base.errors import CorpusError, TongsaError, UsageError
-from tongsa.documents import FORMATS, Languages, Options, beside, open_document, translate_document
+from tongsa.documents import Languages, Options, beside, open_document, translate_document
 from tongsa.formats.wrapping import balance, width, wrap
 
 
@@ -215,9 +215,3 @@ def test_html_in_an_old_charset_writes_what_it_lacks_as_references(tmp_path: Pat
     data = '<meta charset="iso-8859-1"><p>café here</p>'.encode("latin-1")
     korean = Fake(lambda text: "한 é", card=FakeCard(target="ko"))
     assert translated("a.html", data, tmp_path, korean).endswith("<p>&#54620; é</p>".encode("latin-1"))
-
-
-def test_formats_are_one_function_each() -> None:
-    assert {".docx", ".odt", ".po", ".xliff", ".tmx", ".srt", ".vtt", ".html", ".md", ".txt", ".json", ".csv"} <= set(
-        FORMATS
-    )

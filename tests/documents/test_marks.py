@@ -11,7 +11,7 @@ from fakes import BAD, Fake, FakeCard, identity, upper
 
 from tongsa.documents import Options
 from tongsa.documents.engine import translate_segments
-from tongsa.formats.html import read_html
+from tongsa.formats.html import open_document as read_html
 from tongsa.formats.segments import Content, Mark, Segment
 from tongsa.translation.translator import Translation
 

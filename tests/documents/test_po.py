@@ -13,9 +13,8 @@ from samples import PO
 
 from tongsa.base.errors import CorpusError
 from tongsa.documents import translate_document
-from tongsa.formats.catalog import entries, quoted
-from tongsa.formats.plurals import FORMS, Plurals, evaluate, forms_of
-from tongsa.formats.po import _messages
+from tongsa.formats.mo import messages as messages_of
+from tongsa.formats.po_catalog import FORMS, Plurals, entries, evaluate, forms_of, quoted
 from tongsa.text.placeholders import find
 
 needs_gettext = pytest.mark.skipif(not shutil.which("msgfmt"), reason="needs msgfmt of GNU gettext")
@@ -108,7 +107,7 @@ def _found(text: str) -> Counter[str]:
 def _machine_messages(count: int) -> list[str]:
     found: dict[str, None] = {}
     for path in sorted(CATALOGS.glob("*/LC_MESSAGES/*.mo")):
-        for message, _ in _messages(path.read_bytes()):
+        for message, _ in messages_of(path.read_bytes()):
             text = message.decode(errors="ignore").rpartition("\x04")[2].split("\0")[0]
             if text and text not in found and find(text):
                 found[text] = None

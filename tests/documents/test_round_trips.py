@@ -14,17 +14,17 @@ from fakes import BAD, Fake, identity, upper
 from lxml import etree
 from samples import SAMPLES
 
-from tongsa.documents import FORMATS, Options
+from tongsa.documents import Options, read_document
 from tongsa.documents.engine import translate_segments
 from tongsa.formats.segments import Mark, Outcome, Segment
-from tongsa.formats.xml import parse, serialize
+from tongsa.formats.xml_tree import parse, serialize
 
 XML = [name for name in SAMPLES if name.endswith(("xlf", "xliff", "tmx"))]
 IN_PLACE = [name for name in SAMPLES if name not in XML and not name.endswith("po")]
 
 
 def translated(name: str, translator: Fake, options: Options) -> tuple[bytes, Sequence[Segment], list[Outcome]]:
-    document = FORMATS[Path(name).suffix](SAMPLES[name], Path(name), options)
+    document = read_document(SAMPLES[name], Path(name), options)
     segments = list(document.segments)
     outcomes = translate_segments(segments, translator)
     return document.write(outcomes), segments, outcomes
@@ -32,7 +32,7 @@ def translated(name: str, translator: Fake, options: Options) -> tuple[bytes, Se
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_reading_and_writing_without_translating_gives_the_same_bytes(name: str, options: Options) -> None:
-    document = FORMATS[Path(name).suffix](SAMPLES[name], Path(name), options)
+    document = read_document(SAMPLES[name], Path(name), options)
     assert document.segments, "the sample has something to translate"
     assert document.write([]) == SAMPLES[name]
 

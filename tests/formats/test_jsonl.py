@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tongsa.base.errors import CorpusError
-from tongsa.formats.jsonl import read_jsonl
+from tongsa.formats.json import read_pairs as read_jsonl
 from tongsa.formats.pairs import Reading
 from tongsa.text.lines import nfc
 

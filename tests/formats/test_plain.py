@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Reading
-from tongsa.formats.plain import read_aligned, where_lengths_part
+from tongsa.formats.plain import read_pairs as read_aligned
+from tongsa.formats.plain import where_lengths_part
 
 READING = Reading(source="en", target="de")
 

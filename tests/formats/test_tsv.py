@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tongsa.base.errors import CorpusError
+from tongsa.formats.csv import read_pairs as read_tsv
 from tongsa.formats.pairs import Reading
-from tongsa.formats.tsv import read_tsv
 
 READING = Reading(source="en", target="de")
 

@@ -11,6 +11,7 @@ import typer
 
 from tongsa.base.errors import UsageError
 from tongsa.cli.options import Corpora, Encoding, Salvage
+from tongsa.formats.registry import suffixes_with
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
@@ -32,7 +33,7 @@ Out = Annotated[
     Path,
     typer.Option(
         "--out",
-        help="The file to write: .tsv .csv .jsonl .parquet .tmx .xliff .po .mo (text also .gz, .xz),"
+        help=f"The file to write: {' '.join(suffixes_with('write_pairs', added=False))} (text also .gz, .xz, .bz2),"
         " or a prefix for two aligned files.",
     ),
 ]
@@ -206,7 +207,7 @@ def dedupe(
     """
     from tongsa.base.progress import for_this_stream
     from tongsa.corpus.parts import deduplicated
-    from tongsa.formats.tally import Tally
+    from tongsa.formats.pairs import Tally
     from tongsa.formats.writers import write_corpus
 
     show = for_this_stream()

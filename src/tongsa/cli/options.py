@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
+from tongsa.base.containers import PACKED
 from tongsa.base.errors import UsageError
+from tongsa.formats.registry import suffixes_with
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
 CORPORA_HELP = (
-    "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file (.tsv .csv .jsonl .parquet"
-    " .tmx .xliff .po .mo, also .gz .xz .bz2), a .zip, a directory, or mtdata:NAME."
-    " Several are read one after the other."
+    "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file"
+    f" ({' '.join(suffixes_with('read_pairs', added=False))}, also {' '.join(PACKED)}), a .zip, a directory,"
+    " or mtdata:NAME. Several are read one after the other."
 )
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
@@ -29,7 +31,10 @@ LengthPenalty = Annotated[
 ]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
 Salvage = Annotated[
-    bool, typer.Option("--salvage", help="Of damaged files take what can be read, and count it, instead of an error.")
+    bool,
+    typer.Option(
+        "--salvage", help="Recover what is readable from damaged files and report the rest, instead of failing."
+    ),
 ]
 
 

@@ -25,7 +25,7 @@ class CorpusSection:
     encoding: str = "utf-8"
     """The encoding of the text files."""
     salvage: bool = False
-    """Of damaged files take what can be read, and count it, instead of an error."""
+    """Recover what is readable from damaged files and report the rest, instead of failing."""
 
     def problems(self) -> list[str]:
         return bounds(self, at_least_1=["max_tokens"], at_least_0=["max_ratio", "held_out"])

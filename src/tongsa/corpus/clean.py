@@ -11,8 +11,7 @@ from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.corpus.faults import FAULTS, REMOVED
 from tongsa.corpus.scan import scan, take_sample
-from tongsa.formats.pairs import Corpus
-from tongsa.formats.tally import Tally
+from tongsa.formats.pairs import Corpus, Tally
 from tongsa.formats.writers import text_file, writing
 
 

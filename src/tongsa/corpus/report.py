@@ -13,8 +13,7 @@ from tongsa.base.progress import Show
 from tongsa.corpus.faults import FAULTS
 from tongsa.corpus.scan import Scanned, scan, take_sample
 from tongsa.corpus.seen import Seen
-from tongsa.formats.pairs import Corpus, Pair
-from tongsa.formats.tally import Tally
+from tongsa.formats.pairs import Corpus, Pair, Tally
 
 EXAMPLES = 5
 LENGTHS = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 130, 200, 1 << 40]

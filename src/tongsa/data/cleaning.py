@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 
+from tongsa.formats.pairs import EXAMPLES as EXAMPLES
 from tongsa.formats.pairs import Pair
-from tongsa.formats.tally import EXAMPLES as EXAMPLES
-from tongsa.formats.tally import Tally as Tally
+from tongsa.formats.pairs import Tally as Tally
 from tongsa.text.lines import tidy
 
 Filter = Callable[[Pair], bool]

@@ -2,7 +2,7 @@
 
     read ─▶ segments ─ memory, glossary, sentences, marks ─▶ translator ─ checks ─▶ outcomes ─▶ write
 
-A further format is one file with a function like `read_text`, and one line in FORMATS.
+A further format is one file with a function `open_document`, and one line in formats/registry.py.
 """
 
 from __future__ import annotations
@@ -15,46 +15,13 @@ from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.documents.engine import Help, TranslatorLike, translate_segments
-from tongsa.formats.csv_document import read_csv
-from tongsa.formats.docx import read_docx
-from tongsa.formats.html import read_html
-from tongsa.formats.json import read_json
-from tongsa.formats.markdown import read_markdown
-from tongsa.formats.odt import read_odt
-from tongsa.formats.po_document import read_po
+from tongsa.formats.registry import find_format, suffixes_with
 from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
-from tongsa.formats.srt import read_srt
-from tongsa.formats.text_document import read_text
-from tongsa.formats.tmx_document import read_tmx
-from tongsa.formats.xliff_document import read_xliff
 
-__all__ = ["FORMATS", "Help", "Languages", "Options", "Translated", "open_document", "translate_document"]
+__all__ = ["Help", "Languages", "Options", "Translated", "open_document", "read_document", "translate_document"]
 
 LARGEST = 256 << 20
 """Bytes of one document: they are read whole."""
-
-FORMATS: dict[str, Callable[[bytes, Path, Options], Document]] = {
-    ".txt": read_text,
-    ".text": read_text,
-    ".md": read_markdown,
-    ".markdown": read_markdown,
-    ".html": read_html,
-    ".htm": read_html,
-    ".xhtml": read_html,
-    ".po": read_po,
-    ".pot": read_po,
-    ".xlf": read_xliff,
-    ".xliff": read_xliff,
-    ".tmx": read_tmx,
-    ".srt": read_srt,
-    ".vtt": read_srt,
-    ".docx": read_docx,
-    ".odt": read_odt,
-    ".json": read_json,
-    ".arb": read_json,
-    ".csv": read_csv,
-    ".tsv": read_csv,
-}
 
 
 @dataclass(frozen=True)
@@ -69,15 +36,27 @@ class Translated:
 
 def open_document(path: Path, options: Options) -> Document:
     """Read a document; one of no known kind is an error that says what can be read."""
-    if path.suffix.lower() not in FORMATS:
-        raise UsageError(f"{path} is of no kind that can be translated", f"Kinds: {' '.join(FORMATS)}")
+    _opener(path)  # before its bytes are read
     try:
         if path.stat().st_size > LARGEST:
             raise CorpusError(f"{path} has more than {LARGEST >> 20} MB", "Split it, and translate the parts.")
         data = path.read_bytes()
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
-    return FORMATS[path.suffix.lower()](data, path, options)
+    return read_document(data, path, options)
+
+
+def read_document(data: bytes, path: Path, options: Options) -> Document:
+    """A document whose bytes are at hand; the suffix of `path` tells its format."""
+    return _opener(path)(data, path, options)
+
+
+def _opener(path: Path) -> Callable[[bytes, Path, Options], Document]:
+    known = find_format(path.suffix)
+    if known is None or known.open_document is None:
+        kinds = " ".join(suffixes_with("open_document"))
+        raise UsageError(f"{path} is of no kind that can be translated", f"Kinds: {kinds}")
+    return known.open_document
 
 
 def translate_document(

@@ -1,21 +1,61 @@
-"""Comma-separated pairs with quotes, as spreadsheets write them; semicolons too.
+"""Comma-separated and tab-separated values.
 
-The columns are the first two, unless a first line names them: by the languages' codes, or `source` and `target`.
+As a corpus, the first two columns are source and target, unless a first line names the columns: by the languages'
+codes, or `source` and `target`. CSV has quotes, as spreadsheets write them, and may have semicolons; TSV has neither.
+
+As a document, `--columns title,text` (or numbers from 1) are translated in place. Without it the header must name the
+languages, as that of a corpus does: the cells under the target's code are filled from those under the source's, where
+they are empty. Every other cell keeps its very bytes, quotes included.
 """
 
 from __future__ import annotations
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from tongsa.base.errors import CorpusError
+from tongsa.base.containers import kind
+from tongsa.base.errors import CorpusError, UsageError
 from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.spans import Encoded, Slot, SpanDocument
+from tongsa.formats.writers import WritePair, one_line, text_file
 from tongsa.text.languages import plain_code
 from tongsa.text.lines import read_lines
 
 
-def read_csv(path: Path, reading: Reading) -> Iterator[Pair]:
+def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
+    return _read_tsv(path, reading) if kind(path) == ".tsv" else _read_csv(path, reading)
+
+
+def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> AbstractContextManager[WritePair]:
+    return (_write_tsv if kind(path) == ".tsv" else _write_csv)(path, reading, changed)
+
+
+def _read_tsv(path: Path, reading: Reading) -> Iterator[Pair]:
+    source, target = 0, 1
+    for number, line in enumerate(read_lines(path, reading.encoding), 1):
+        columns = line.split("\t")
+        if number == 1 and (named := named_columns(columns, reading)):
+            source, target = named
+            continue
+        if not line.strip():
+            continue
+        if len(columns) <= max(source, target):
+            raise CorpusError(
+                f"{path}, line {number:,}: {len(columns)} column{'s' if len(columns) > 1 else ''},"
+                f" {max(source, target) + 1} are needed",
+                f"The line is {line[:60]!r}",
+                "A pair is SOURCE, a tab, TARGET; a first line with the languages' codes may name the columns.",
+            )
+        yield Pair(columns[source], columns[target], Place(path, number))
+
+
+def _read_csv(path: Path, reading: Reading) -> Iterator[Pair]:
     lines = read_lines(path, reading.encoding)
     first = next(lines, None)
     if first is None:
@@ -55,3 +95,120 @@ def _with_ends(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield first + "\n"
     for line in rest:
         yield line + "\n"
+
+
+@contextmanager
+def _write_tsv(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    with text_file(path) as file:
+        file.write(f"{reading.source}\t{reading.target}\n")
+        yield lambda pair: print(*(one_line(text, changed) for text in pair[:2]), sep="\t", file=file)
+
+
+@contextmanager
+def _write_csv(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    with text_file(path) as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow([reading.source, reading.target])
+        yield lambda pair: rows.writerow([text.replace("\r", "\n") for text in pair[:2]])
+
+
+@dataclass(frozen=True)
+class Cell:
+    start: int
+    end: int
+    text: str
+    quoted: bool
+
+
+def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
+    encoded = Encoded.read(data, path, options.encoding)
+    separator = "\t" if path.suffix.lower() == ".tsv" else _separator(encoded.text)
+    rows = _rows(encoded.text, separator, path)
+    document = SpanDocument(path, data, encoded)
+    if not rows:
+        return document
+    names = [cell.text.strip() for cell in rows[0]]
+    if options.columns:
+        first, columns = _chosen(options.columns, names, path)
+        pairs = [(column, column) for column in columns]
+    else:
+        first, pairs = 1, [_language_columns(names, options, path)]
+    for number, row in enumerate(rows[first:], first + 1):
+        for source, target in pairs:
+            if max(source, target) < len(row) and (source == target or not row[target].text.strip()):
+                document.slots.append(
+                    _slot(row, source, target, f"row {number}, {names[source] or source + 1}", separator)
+                )
+    return document
+
+
+def _slot(row: list[Cell], source: int, target: int, name: str, separator: str) -> Slot:
+    cell = row[target]
+    quoted = cell.quoted or (source != target and row[source].quoted)
+    segment = Segment(id=name, content=(row[source].text,))
+    return Slot(start=cell.start, end=cell.end, segment=segment, render=lambda o: _cell(o, quoted, separator))
+
+
+def _cell(outcome: Outcome, quoted: bool, separator: str) -> str:
+    text = outcome.text
+    if quoted or any(c in text for c in (separator, '"', "\n", "\r")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _separator(text: str) -> str:
+    """The one that the first line has most of."""
+    line = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
+    return max(",;\t|", key=line.count)
+
+
+def _rows(text: str, separator: str, path: Path) -> list[list[Cell]]:
+    cell = re.compile(rf'"(?:[^"]|"")*+"|[^{re.escape(separator)}\r\n]*+')
+    rows: list[list[Cell]] = []
+    at = 0
+    while at < len(text):
+        row: list[Cell] = []
+        while True:
+            match = cell.match(text, at)
+            assert match, "the empty cell matches anywhere"
+            raw = match.group()
+            quoted = len(raw) > 1 and raw[0] == raw[-1] == '"'
+            if raw.startswith('"') and not quoted:
+                raise CorpusError(f"{path}, row {len(rows) + 1:,}: a quote that never closes: {raw[:30]!r}")
+            row.append(Cell(match.start(), match.end(), raw[1:-1].replace('""', '"') if quoted else raw, quoted))
+            at = match.end()
+            if not text.startswith(separator, at):
+                break
+            at += len(separator)
+        if at < len(text) and text[at] not in "\r\n":
+            raise CorpusError(
+                f"{path}, row {len(rows) + 1:,}: text after a closing quote: {text[at : at + 30]!r}",
+                "Inside of quotes a quote is written twice.",
+            )
+        at += 2 if text.startswith("\r\n", at) else 1
+        rows.append(row)
+    return rows
+
+
+def _chosen(columns: tuple[str, ...], names: list[str], path: Path) -> tuple[int, list[int]]:
+    """The first row of data, and the columns by index: names need a header, numbers need none."""
+    if all(column in names for column in columns):
+        return 1, [names.index(column) for column in columns]
+    if all(column.isdigit() and 1 <= int(column) <= len(names) for column in columns):
+        return 0, [int(column) - 1 for column in columns]
+    unknown = [column for column in columns if column not in names]
+    raise UsageError(
+        f"{path} has no column {', '.join(unknown)}", f"Its columns: {', '.join(names)} (or 1 to {len(names)})"
+    )
+
+
+def _language_columns(names: list[str], options: Options, path: Path) -> tuple[int, int]:
+    source, target = options.languages.source, options.languages.target
+    if found := named_columns(names, Reading(source=source, target=target)):
+        return found
+    raise UsageError(
+        f"{path}: which columns?",
+        f"Its columns: {', '.join(names)}",
+        "To translate some in place:  --columns NAME,NAME  (or their numbers from 1)",
+        f"To fill one from another, the header names the languages: {source} and {target} (or source and target).",
+    )

@@ -18,9 +18,8 @@ from typing import Any
 from lxml import etree
 
 from tongsa.base.errors import CorpusError
-from tongsa.formats.elements import legal, local
 from tongsa.formats.segments import Content, Mark, Options, Outcome, Segment, visible
-from tongsa.formats.xml import parse, serialize
+from tongsa.formats.xml_tree import legal, local, parse, serialize
 from tongsa.formats.zipped import Archive
 
 PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
@@ -34,7 +33,7 @@ _UNSEEN = {"lang", "noProof"}
 """Properties of a run that nobody sees."""
 
 
-def read_docx(data: bytes, path: Path, options: Options) -> DocxDocument:
+def open_document(data: bytes, path: Path, options: Options) -> DocxDocument:
     archive = Archive(data, path)
     if "word/document.xml" not in archive.names:
         raise CorpusError(f"{path} is no Word document: it has no word/document.xml")

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tongsa.formats.marked import Marked
-from tongsa.formats.segments import Content, Options, Outcome, Segment
+from tongsa.formats.segments import Content, ContentBuilder, Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of, replaced
 
 # fmt: off
@@ -58,7 +57,7 @@ class Item:
     inline: bool = True
 
 
-def read_html(data: bytes, path: Path, options: Options) -> HtmlDocument:
+def open_document(data: bytes, path: Path, options: Options) -> HtmlDocument:
     encoded = Encoded.read(data, path, options.encoding or _charset(data), errors="xmlcharrefreplace")
     document = HtmlDocument(path, data, encoded)
     text = encoded.text
@@ -217,7 +216,7 @@ def _pairs(group: list[Item]) -> dict[int, int]:
 
 
 def _run(text: str, items: list[Item]) -> _Run:
-    marked = Marked()
+    marked = ContentBuilder()
     spans: dict[int, tuple[int, int]] = {}
 
     def note(start: int, end: int) -> str:
@@ -250,7 +249,7 @@ def _word(element: str) -> str:
     return inner[1].strip() if inner else ""
 
 
-def _text(text: str, start: int, end: int, marked: Marked, note: Callable[[int, int], str]) -> None:
+def _text(text: str, start: int, end: int, marked: ContentBuilder, note: Callable[[int, int], str]) -> None:
     """Entities that are letters or punctuation are read; those with a meaning of their own are marks."""
     waiting = ""
     at = start

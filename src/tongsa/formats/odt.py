@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from tongsa.base.errors import CorpusError
-from tongsa.formats.elements import Elements, Inline
 from tongsa.formats.segments import Options, Outcome, Segment, visible
-from tongsa.formats.xml import parse, serialize
+from tongsa.formats.xml_tree import Elements, InlineKinds, parse, serialize
 from tongsa.formats.zipped import Archive
 
 PARTS = ("content.xml", "styles.xml")
 _TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
-INLINE = Inline(wraps=frozenset({"span", "a", "meta", "ruby-base"}), breaks=frozenset({"line-break", "tab"}))
+INLINE = InlineKinds(wraps=frozenset({"span", "a", "meta", "ruby-base"}), breaks=frozenset({"line-break", "tab"}))
 _NOT_TRANSLATED = (f"{{{_TEXT}}}tracked-changes",)
 
 
-def read_odt(data: bytes, path: Path, options: Options) -> OdtDocument:
+def open_document(data: bytes, path: Path, options: Options) -> OdtDocument:
     archive = Archive(data, path)
     if "content.xml" not in archive.names:
         raise CorpusError(f"{path} is no OpenDocument file: it has no content.xml")

@@ -1,20 +1,24 @@
-"""Pairs of sentences, and the reader that each kind of file has.
+"""Pairs of sentences, and corpora of them.
 
 A corpus is named on the command line by a file (`data/train.tsv`), by the prefix of two aligned ones (`data/train` for
 `data/train.en` and `data/train.de`), by a zip archive or a directory, of which everything readable is taken, or by the
-name that mtdata knows it by (`mtdata:...`). A new format is one function and one line in the dict of readers.
+name that mtdata knows it by (`mtdata:...`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tongsa.base.containers import PACKED, files_in, is_there, kind
 from tongsa.base.errors import CorpusError
-from tongsa.formats.tally import Tally
+from tongsa.formats.registry import ALIGNED, find_format, suffixes_with
+
+if TYPE_CHECKING:
+    from tongsa.formats.registry import ReadPairs
 
 
 class Place(NamedTuple):
@@ -25,6 +29,42 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.line:,}" if isinstance(self.line, int) else f"{self.file}, {self.line}"
+
+
+EXAMPLES = 3
+"""Places kept for each reason."""
+
+
+@dataclass
+class Tally:
+    """How many pairs came, how many each filter took out, and where the first of those stood."""
+
+    seen: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    places: dict[str, list[Place]] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> int:
+        return self.seen - self.dropped.total()
+
+    def drop(self, name: str, where: Place) -> None:
+        self.dropped[name] += 1
+        examples = self.places.setdefault(name, [])
+        if len(examples) < EXAMPLES:
+            examples.append(where)
+
+    def clear(self) -> None:
+        """For the next pass over the same corpus."""
+        self.seen = 0
+        self.dropped.clear()
+        self.places.clear()
+
+    def lines(self) -> list[str]:
+        """What was left out, a line a filter."""
+        return [
+            f"left out {count:,} {name} (first: {'; '.join(map(str, self.places[name]))})"
+            for name, count in self.dropped.most_common()
+        ]
 
 
 class Pair(NamedTuple):
@@ -42,19 +82,16 @@ class Reading:
     target: str
     encoding: str = "utf-8"
     salvage: bool = False
-    """Where a file is damaged, take what comes before that and count it, instead of an error."""
+    """Recover what is readable from damaged files and count the rest, instead of failing."""
     left_out: Tally = field(default_factory=Tally, compare=False, repr=False)
     """What readers left out in the latest pass: messages that are fuzzy, units without a translation."""
-
-
-Reader = Callable[[Path, Reading], Iterator[Pair]]
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Files of pairs, read anew each time it is iterated: never held in memory."""
 
-    parts: tuple[tuple[Path, Reader], ...]
+    parts: tuple[tuple[Path, ReadPairs], ...]
     reading: Reading
     unread: tuple[Path, ...] = ()
     """Files of a directory or archive that are of no kind that can be read."""
@@ -84,11 +121,11 @@ class Corpus:
 
 def open_corpus(names: Sequence[str | Path], reading: Reading) -> Corpus:
     """Find the reader of each name; a name that is no corpus is an error that says what was looked for."""
-    parts: list[tuple[Path, Reader]] = []
+    parts: list[tuple[Path, ReadPairs]] = []
     unread: list[Path] = []
     for name in names:
         if str(name).startswith("mtdata:"):
-            from tongsa.formats.named import fetch
+            from tongsa.formats.mtdata import fetch
 
             parts += [(path, _reader(path, reading)) for path in fetch(str(name), reading)]
         elif _holds_files(path := Path(name), reading):
@@ -100,62 +137,43 @@ def open_corpus(names: Sequence[str | Path], reading: Reading) -> Corpus:
     return Corpus(tuple(parts), reading, tuple(unread))
 
 
-def readers() -> dict[str, Reader]:
-    """The reader of each suffix."""
-    from tongsa.formats.csv import read_csv
-    from tongsa.formats.jsonl import read_jsonl
-    from tongsa.formats.parquet import read_parquet
-    from tongsa.formats.po import read_mo, read_po
-    from tongsa.formats.tmx import read_tmx
-    from tongsa.formats.tsv import read_tsv
-    from tongsa.formats.xliff import read_xliff
-
-    return {
-        ".tsv": read_tsv,
-        ".csv": read_csv,
-        ".jsonl": read_jsonl,
-        ".parquet": read_parquet,
-        ".tmx": read_tmx,
-        ".xliff": read_xliff,
-        ".xlf": read_xliff,
-        ".po": read_po,
-        ".mo": read_mo,
-    }
-
-
-def _reader(path: Path, reading: Reading) -> Reader:
-    from tongsa.formats.plain import aligned_files, read_aligned
-
+def _reader(path: Path, reading: Reading) -> ReadPairs:
     if all(aligned_files(path, reading)):
-        return read_aligned
+        return _read_aligned()
     if is_there(path):
-        known = readers()
-        if kind(path) in known:
-            return known[kind(path)]
+        if read_pairs := _by_suffix(path):
+            return read_pairs
         raise CorpusError(
             f"{path} is of no kind that can be read",
-            f"Readable: {', '.join(known)} (also {', '.join(PACKED)}, .zip), the prefix of two aligned files,"
+            f"Readable: {', '.join(suffixes_with('read_pairs'))} (also {', '.join(PACKED)}, .zip),"
+            " the prefix of two aligned files,"
             " a directory.",
             *_prefix_meant(path, reading),
         )
     raise CorpusError(f"there is no corpus {path}", *_what_was_looked_for(path, reading))
 
 
+def _by_suffix(path: Path) -> ReadPairs | None:
+    known = find_format(kind(path))
+    return known.read_pairs if known else None
+
+
+def _read_aligned() -> ReadPairs:
+    read_pairs = ALIGNED.read_pairs
+    assert read_pairs, "its line in the registry says that it reads pairs"
+    return read_pairs
+
+
 def _holds_files(path: Path, reading: Reading) -> bool:
     """A directory or zip archive; `.` and `/` are more likely slips than corpora."""
-    from tongsa.formats.plain import aligned_files
-
     if all(aligned_files(path, reading)):
         return False
     return (path.is_dir() and path.name not in ("", "..")) or (path.suffix.lower() == ".zip" and path.is_file())
 
 
-def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, Reader]], list[Path]]:
+def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, ReadPairs]], list[Path]]:
     """The readers of all corpora in a directory or archive, and the files that are none."""
-    from tongsa.formats.plain import aligned_files, read_aligned
-
-    known = readers()
-    parts: dict[Path, Reader] = {}
+    parts: dict[Path, ReadPairs] = {}
     halves: set[Path | None] = set()
     others: list[Path] = []
     for path in files_in(folder):
@@ -164,9 +182,9 @@ def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, Rea
             continue
         if prefix and all(both := aligned_files(prefix, reading)):
             halves.update(both)
-            parts[prefix] = read_aligned
-        elif kind(path) in known:
-            parts[path] = known[kind(path)]
+            parts[prefix] = _read_aligned()
+        elif read_pairs := _by_suffix(path):
+            parts[path] = read_pairs
         else:
             others.append(path)
     if not parts:
@@ -190,8 +208,6 @@ def _without_language(path: Path, reading: Reading) -> Path | None:
 
 def _prefix_meant(path: Path, reading: Reading) -> list[str]:
     """For those who name one of the two files instead of what both begin with."""
-    from tongsa.formats.plain import aligned_files
-
     prefix = _without_language(path, reading)
     if prefix and all(aligned_files(prefix, reading)):
         return [f"Name both files by what they share:  {prefix}"]
@@ -199,8 +215,6 @@ def _prefix_meant(path: Path, reading: Reading) -> list[str]:
 
 
 def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
-    from tongsa.formats.plain import aligned_files
-
     found = dict(zip((reading.source, reading.target), aligned_files(path, reading), strict=True))
     present = [str(file) for file in found.values() if file]
     if present:
@@ -215,3 +229,18 @@ def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
 def _files_in(folder: Path) -> str:
     names = sorted(file.name for file in folder.iterdir() if file.is_file())[:8]
     return f"In {folder} there are: {', '.join(names) or 'no files'}"
+
+
+def aligned_files(prefix: Path, reading: Reading) -> tuple[Path | None, Path | None]:
+    """The two files behind a prefix, each None where it is missing."""
+    return _file(prefix, reading.source), _file(prefix, reading.target)
+
+
+def _file(prefix: Path, language: str) -> Path | None:
+    if not prefix.name or "/" in language:  # "." and "/" have no name that a language could follow
+        return None
+    for suffix in ("", *PACKED):
+        path = prefix.with_name(f"{prefix.name}.{language}{suffix}")
+        if is_there(path):
+            return path
+    return None

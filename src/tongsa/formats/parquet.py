@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from tongsa.base.containers import open_bytes
 from tongsa.base.errors import CorpusError, MissingExtraError
+from tongsa.base.files import replacing
 from tongsa.formats.csv import named_columns
 from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.formats.writers import WritePair
 from tongsa.text.lines import nfc
 
 ROWS = 4096
 
 
-def read_parquet(path: Path, reading: Reading) -> Iterator[Pair]:
+def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
     pyarrow = arrow()
     number = 0
     with open_bytes(path) as file:
@@ -32,6 +36,29 @@ def read_parquet(path: Path, reading: Reading) -> Iterator[Pair]:
                         reading.left_out.drop("rows without text", where)
         except (pyarrow.ArrowException, OSError) as error:
             raise CorpusError(f"{path} cannot be read after row {number:,}: {error}") from error
+
+
+@contextmanager
+def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    pyarrow = arrow()
+    names = [reading.source, reading.target]
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
+    rows: list[Pair] = []
+    with replacing(path) as temporary, pyarrow.parquet.ParquetWriter(str(temporary), schema) as file:
+
+        def flush() -> None:
+            columns = [[pair[side] for pair in rows] for side in (0, 1)]
+            file.write_table(pyarrow.table(dict(zip(names, columns, strict=True)), schema=schema))
+            rows.clear()
+
+        def write(pair: Pair) -> None:
+            rows.append(pair)
+            if len(rows) == ROWS:
+                flush()
+
+        yield write
+        if rows:
+            flush()
 
 
 def arrow() -> Any:

@@ -1,33 +1,33 @@
-"""Two aligned files, line by line: `train.en` and `train.de` (the Moses way)."""
+"""Plain text: two aligned files as a corpus (`train.en` and `train.de`, the Moses way), one file as a document.
+
+In a document, paragraphs of wrapped lines are translated as one and wrapped again; other lines one by one.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import accumulate, zip_longest
 from pathlib import Path
 
-from tongsa.base.containers import PACKED, is_there
 from tongsa.base.errors import CorpusError
-from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.formats.pairs import Pair, Place, Reading, aligned_files
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of
+from tongsa.formats.wrapping import width, wrap
+from tongsa.formats.writers import WritePair, one_line, text_file
 from tongsa.text.lines import read_lines
 
+WRAPPED = range(50, 101)
+"""A line of so many columns, with more text below it, was broken to fit: its sentence goes on in the next line."""
 
-def aligned_files(prefix: Path, reading: Reading) -> tuple[Path | None, Path | None]:
-    """The two files behind a prefix, each None where it is missing."""
-    return _file(prefix, reading.source), _file(prefix, reading.target)
-
-
-def _file(prefix: Path, language: str) -> Path | None:
-    if not prefix.name or "/" in language:  # "." and "/" have no name that a language could follow
-        return None
-    for suffix in ("", *PACKED):
-        path = prefix.with_name(f"{prefix.name}.{language}{suffix}")
-        if is_there(path):
-            return path
-    return None
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+_BULLET = re.compile(r"\s*(?:[-+*•–]|\d{1,3}[.)]|\([a-z\d]\)|>)\s")
 
 
-def read_aligned(prefix: Path, reading: Reading) -> Iterator[Pair]:
+def read_pairs(prefix: Path, reading: Reading) -> Iterator[Pair]:
     source, target = aligned_files(prefix, reading)
     assert source is not None, "the reader is chosen only where both are there"
     assert target is not None
@@ -65,3 +65,79 @@ def where_lengths_part(left: list[int], right: list[int]) -> int:
     after = list(accumulate((cost(longer[i + gap], shorter[i]) for i in reversed(range(len(shorter)))), initial=0.0))
     totals = [head + tail for head, tail in zip(before, reversed(after), strict=True)]
     return totals.index(min(totals)) + 1
+
+
+@contextmanager
+def write_pairs(prefix: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    packed = prefix.suffix if prefix.suffix.lower() in (".gz", ".xz", ".bz2") else ""
+    name = prefix.name.removesuffix(packed)
+    with ExitStack() as stack:
+        left, right = (
+            stack.enter_context(text_file(prefix.with_name(f"{name}.{language}{packed}")))
+            for language in (reading.source, reading.target)
+        )
+
+        def write(pair: Pair) -> None:
+            left.write(one_line(pair.source, changed) + "\n")
+            right.write(one_line(pair.target, changed) + "\n")
+
+        yield write
+
+
+def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
+    encoded = Encoded.read(data, path, options.encoding)
+    document = SpanDocument(path, data, encoded)
+    document.slots = [_slot(encoded.text, start, end) for start, end in _paragraphs(encoded.text)]
+    return document
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Spans without the white space around them."""
+    lines = [match for match in _LINE.finditer(text) if match.group()]
+    group: list[re.Match[str]] = []
+    for line in lines:
+        if group and not _goes_on(group[-1].group(), line.group()):
+            yield from _span(text, group)
+            group = []
+        group.append(line)
+    yield from _span(text, group)
+
+
+def _goes_on(above: str, below: str) -> bool:
+    if not above.strip() or not below.strip() or _BULLET.match(below):
+        return False
+    if width(above.rstrip()) not in WRAPPED or (_indent(below) != _indent(above) and not _BULLET.match(above)):
+        return False
+    # The first word below would not have fitted above: that is why the line was broken.
+    return width(above.rstrip()) + 1 + width(below.split()[0]) > 60
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _span(text: str, group: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    if not group:
+        return
+    start, end = group[0].start(), group[-1].end()
+    whole = text[start:end]
+    if whole.strip():
+        bullet = _BULLET.match(whole)
+        left = bullet.end() if bullet else len(whole) - len(whole.lstrip())
+        if whole[left:].strip():
+            yield start + left, start + len(whole.rstrip())
+
+
+def _slot(text: str, start: int, end: int) -> Slot:
+    original = text[start:end]
+    content = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", original)
+    segment = Segment(id=line_of(text, start), content=(content,))
+    return Slot(start=start, end=end, segment=segment, render=lambda outcome: _rendered(outcome, original))
+
+
+def _rendered(outcome: Outcome, original: str) -> str:
+    first = re.search(r"(?:\r\n|\r|\n)[ \t]*", original)
+    if not first:
+        return outcome.text
+    columns = max(width(line) for line in original.splitlines()[:-1])
+    return first.group().join(wrap(outcome.text, columns))

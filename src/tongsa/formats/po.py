@@ -1,41 +1,64 @@
-"""Message catalogs of gettext: PO (by polib) and compiled .mo.
+"""Message catalogs of gettext (PO).
 
 The catalog's language is in its header or in its path (`de/LC_MESSAGES/app.mo`, `de.po`); its messages are in the
-other one. A catalog whose language is the source is read backwards.
+other one. As a corpus, a catalog whose language is the source is read backwards; where one is written, a message may
+stand only once in it, so one that comes again gets a context.
+
+As a document, what is untranslated is filled in and marked fuzzy. The file is edited in place, line by line, so
+comments, order and wrapping of other entries stay. A translation of the machine is `fuzzy` until a person has seen it,
+and says how sure the machine was in a comment.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from tongsa.base.containers import DAMAGE, open_bytes
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
-from tongsa.formats.xmlstream import codecs_name
+from tongsa.formats.po_catalog import Entry, Plurals, entries, forms_of, quoted
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.spans import Encoded, replaced
+from tongsa.formats.writers import WritePair, text_file
 from tongsa.text.languages import matches
-from tongsa.text.lines import decode, nfc
+from tongsa.text.lines import decode, encoding_name, nfc
 
 LARGEST = 1 << 28
 """Bytes of one catalog: they are read whole."""
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
+_HEADER = {
+    "Language": "",
+    "MIME-Version": "1.0",
+    "Content-Type": "text/plain; charset=CHARSET",
+    "Content-Transfer-Encoding": "8bit",
+}
+# As C reads it: a blank is a flag too, so `100% of` holds `% o`.
+_DIRECTIVE = re.compile(
+    r"%(?:%|(?:\(\w+\)|\d+\$)?[-+ #0'I]*(?:\d+|\*(?:\d+\$)?)?(?:\.(?:\d+|\*(?:\d+\$)?)?)?"
+    r"(?:hh|h|ll|l|L|q|j|z|t)?(?:<PRI\w+>|[a-zA-Z@]))|%"
+)
 
 
-def read_po(path: Path, reading: Reading) -> Iterator[Pair]:
+def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
     import polib
 
-    data = _bytes(path)
-    text = _text(data, path, _charset(data, reading)).removeprefix("\ufeff")
+    data = catalog_bytes(path)
+    text = catalog_text(data, path, catalog_charset(data, reading)).removeprefix("\ufeff")
     try:
         catalog = polib.pofile(text + "\n")
     except (OSError, ValueError, IndexError) as error:
         raise CorpusError(
             f"{path}: not a message catalog: {error}", "See the place with:  msgfmt --check -o /dev/null FILE"
         ) from error
-    sides = _Sides(path, "\n".join(f"{key}: {value}" for key, value in catalog.metadata.items()), reading)
+    sides = Sides(path, "\n".join(f"{key}: {value}" for key, value in catalog.metadata.items()), reading)
     for entry in catalog:
         where = Place(path, entry.linenum or "a message")
         if entry.obsolete:
@@ -47,24 +70,7 @@ def read_po(path: Path, reading: Reading) -> Iterator[Pair]:
             yield from sides.pairs([entry.msgid, *([entry.msgid_plural] if entry.msgid_plural else [])], forms, where)
 
 
-def read_mo(path: Path, reading: Reading) -> Iterator[Pair]:
-    data = _bytes(path)
-    try:
-        messages = list(_messages(data))
-    except struct.error as error:
-        raise CorpusError(f"{path}: not a compiled message catalog, or one that was cut short") from error
-    headers = [translation for message, translation in messages if not message]
-    charset = _charset(headers[0] if headers else b"", reading)
-    sides = _Sides(path, _text(headers[0], path, charset) if headers else "", reading)
-    for number, (message, translation) in enumerate(messages, 1):
-        where = Place(path, f"message {number:,}")
-        if message:
-            texts, forms = (_text(side, path, charset).split("\0") for side in (message, translation))
-            texts[0] = texts[0].rpartition("\x04")[2]  # what comes before is the context
-            yield from sides.pairs(texts, forms, where)
-
-
-class _Sides:
+class Sides:
     """Which side of the catalog is the source."""
 
     def __init__(self, path: Path, header: str, reading: Reading) -> None:
@@ -101,25 +107,7 @@ def language_in_path(path: Path) -> str:
     return last if re.fullmatch(r"[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?(?:@\w+)?", last) and len(name) <= 2 else ""
 
 
-def _messages(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
-    order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(data[:4])
-    if order is None:
-        raise struct.error
-    _, count, texts, forms = struct.unpack_from(f"{order}4I", data, 4)
-    if texts + 8 * count > len(data) or forms + 8 * count > len(data):
-        raise struct.error
-    for number in range(count):
-        sides = []
-        for table in (texts, forms):
-            length, offset = struct.unpack_from(f"{order}2I", data, table + 8 * number)
-            if offset + length > len(data):
-                raise struct.error
-            sides.append(data[offset : offset + length])
-        yield sides[0], sides[1]
-
-
-def _bytes(path: Path) -> bytes:
+def catalog_bytes(path: Path) -> bytes:
     with open_bytes(path) as file:
         try:
             data = file.read(LARGEST + 1)
@@ -130,15 +118,15 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _charset(data: bytes, reading: Reading) -> str:
+def catalog_charset(data: bytes, reading: Reading) -> str:
     """What the header says, unless the user named an encoding."""
     named = _CHARSET.search(data[:8192])
-    if codecs_name(reading.encoding) != "utf-8" or not named or named.group(1) == b"CHARSET":
+    if encoding_name(reading.encoding) != "utf-8" or not named or named.group(1) == b"CHARSET":
         return reading.encoding
     return named.group(1).decode()
 
 
-def _text(data: bytes, path: Path, charset: str) -> str:
+def catalog_text(data: bytes, path: Path, charset: str) -> str:
     try:
         return data.decode(charset)
     except UnicodeDecodeError as error:
@@ -147,5 +135,185 @@ def _text(data: bytes, path: Path, charset: str) -> str:
         decode(data[start:].split(b"\n")[0], path, line + 1, charset)
         raise
     except LookupError:
-        codecs_name(charset)
+        encoding_name(charset)
         raise
+
+
+class Contexts:
+    """The context that makes a message unique, or None for a pair that no catalog can hold."""
+
+    def __init__(self, changed: Counter[str]) -> None:
+        self.changed = changed
+        self.messages: dict[bytes, int] = {}
+
+    def of(self, pair: Pair) -> str | None:
+        if not pair.source.replace("\0", "").replace("\x04", ""):
+            self.changed["pairs without a source, which a catalog cannot hold, left out"] += 1
+            return None
+        message = _digest(pair.source)
+        count = self.messages[message] = self.messages.get(message, 0) + 1
+        return "" if count == 1 else f"translation {count}"
+
+
+def header(reading: Reading) -> str:
+    return (
+        "Project-Id-Version: tongsa\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\n"
+        f"Content-Transfer-Encoding: 8bit\nLanguage: {reading.target}\nX-Source-Language: {reading.source}\n"
+    )
+
+
+@contextmanager
+def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    contexts = Contexts(changed)
+    with text_file(path) as file:
+        lines = "".join(f'"{_escaped(line)}\\n"\n' for line in header(reading).splitlines())
+        file.write(f'msgid ""\nmsgstr ""\n{lines}')
+
+        def write(pair: Pair) -> None:
+            context = contexts.of(pair)
+            if context is None:
+                return
+            # msgfmt wants a translation to begin and end with a line end where its message does
+            source, target = pair.source, _with_line_ends_of(pair.source, pair.target)
+            file.write("\n" + (f'msgctxt "{_escaped(context)}"\n' if context else ""))
+            file.write(f'msgid "{_escaped(source)}"\nmsgstr "{_escaped(target)}"\n')
+
+        yield write
+
+
+def _with_line_ends_of(source: str, target: str) -> str:
+    target = target.strip("\n")
+    begins, ends = "\n" * source.startswith("\n"), "\n" * (source.endswith("\n") and source != "\n")
+    return f"{begins}{target}{ends}"
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=8).digest()
+
+
+def open_document(data: bytes, path: Path, options: Options) -> PoDocument:
+    charset = _CHARSET.search(data[:8192])
+    named = charset[1].decode("ascii") if charset and charset[1] != b"CHARSET" else None
+    encoded = Encoded.read(data, path, options.encoding or named)
+    found = list(entries(encoded.text, path))
+    header = next((entry for entry in found if not entry.texts["msgid"] and entry.context is None), None)
+    document = PoDocument(path, data, encoded, header, _plurals(header, options, path))
+    for entry in found:
+        if entry is not header and not entry.is_translated and "fuzzy" not in entry.flags:
+            document.add(entry)
+    document.target = options.languages.target
+    return document
+
+
+def _plurals(header: Entry | None, options: Options, path: Path) -> Plurals:
+    fields = _fields(header)
+    language = fields.get("Language", "")
+    is_target = matches(language, options.languages.target)
+    if language and not is_target and not matches(language, options.languages.source):
+        raise CorpusError(
+            f"{path} is a catalog in {language}; this translator writes {options.languages.target}",
+            "Take the translator of that language, or start from the template (.pot).",
+        )
+    given = Plurals.parse(fields["Plural-Forms"]) if is_target and "Plural-Forms" in fields else None
+    own = Plurals.parse(forms_of(options.languages.target))
+    assert own, "our own table can be read"
+    return given or own
+
+
+def _fields(header: Entry | None) -> dict[str, str]:
+    text = header.texts["msgstr"] if header else ""
+    return {
+        name: value.strip() for name, _, value in (line.partition(":") for line in text.split("\n")) if name.strip()
+    }
+
+
+@dataclass
+class PoDocument:
+    path: Path
+    data: bytes
+    encoded: Encoded
+    header: Entry | None
+    plurals: Plurals
+    target: str = ""
+    segments: list[Segment] = field(default_factory=list)
+    _entries: list[tuple[Entry, int]] = field(default_factory=list)
+
+    def add(self, entry: Entry) -> None:
+        """One segment for a message, two for one with a plural."""
+        self._entries.append((entry, len(self.segments)))
+        for name in ("msgid", "msgid_plural"):
+            if name in entry.texts:
+                text = entry.texts[name]
+                accepts = _accepts(text) if entry.flags & {"c-format", "objc-format", "python-format"} else None
+                self.segments.append(Segment(id=f"line {entry.line}", content=(text,), accepts=accepts))
+
+    def write(self, outcomes: Sequence[Outcome]) -> bytes:
+        if not outcomes:
+            return self.data
+        newline = "\r\n" if "\r\n" in self.encoded.text else "\n"
+        edits = self._header_edits()
+        for entry, first in self._entries:
+            edits += self._entry_edits(entry, outcomes[first : first + (2 if entry.is_plural else 1)])
+        text = replaced(self.encoded.text, [(start, end, new.replace("\n", newline)) for start, end, new in edits])
+        return self._encoded(text)
+
+    def _encoded(self, text: str) -> bytes:
+        """In the catalog's own charset; in UTF-8 where that has no letters for this language."""
+        try:
+            return self.encoded.mark + text.encode(self.encoded.encoding)
+        except UnicodeEncodeError:
+            return re.sub(r"(charset=)[A-Za-z0-9_.:-]+", r"\1UTF-8", text, count=1).encode()
+
+    def _entry_edits(self, entry: Entry, outcomes: Sequence[Outcome]) -> list[tuple[int, int, str]]:
+        if entry.is_plural:
+            single, many = outcomes
+            forms = [single if form == self.plurals.singular else many for form in range(self.plurals.count)]
+            written = "".join(f"msgstr[{i}] {quoted(o.text)}" for i, o in enumerate(forms))
+        else:
+            written = f"msgstr {quoted(outcomes[0].text)}"
+        edits = [(*entry.target, written)]
+        machine = [outcome for outcome in outcomes if outcome.state in ("translated", "source")]
+        if machine:
+            edits += entry.with_flag("fuzzy")
+            edits.append((entry.start, entry.start, f"# Tongsa: {_remark(machine)}\n"))
+        return edits
+
+    def _header_edits(self) -> list[tuple[int, int, str]]:
+        """The header that gettext asks for: a charset, the language, its plural forms; not fuzzy."""
+        fields = _fields(self.header)
+        new = {**fields, **{name: value for name, value in _HEADER.items() if name not in fields}}
+        if not matches(new["Language"], self.target):
+            new["Language"] = self.target
+            new.pop("Plural-Forms", None)
+        if "charset=CHARSET" in new["Content-Type"]:
+            new["Content-Type"] = "text/plain; charset=UTF-8"
+        has_plurals = any(entry.is_plural for entry, _ in self._entries)
+        if has_plurals and not ("Plural-Forms" in new and Plurals.parse(new["Plural-Forms"])):
+            new["Plural-Forms"] = forms_of(self.target)
+        if new == fields and self.header and "fuzzy" not in self.header.flags:
+            return []
+        text = "".join(f"{name}: {value}\n" for name, value in new.items())
+        if self.header is None:
+            return [(0, 0, f'msgid ""\nmsgstr {quoted(text)}\n')]
+        return [(*self.header.target, f"msgstr {quoted(text)}"), *self.header.without_flag("fuzzy")]
+
+
+def _remark(outcomes: Sequence[Outcome]) -> str:
+    notes = list(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
+    return "; ".join([f"confidence {min(outcome.confidence for outcome in outcomes):.2f}", *notes])
+
+
+def _accepts(source: str) -> Callable[[str], bool]:
+    """gettext reads a `%` by C's rules, and wants the same directives in the same order, or numbered ones."""
+
+    def accepts(target: str) -> bool:
+        before, after = ([d for d in _DIRECTIVE.findall(text) if d != "%%"] for text in (source, target))
+        if any(re.match(r"%(?:\d+\$|\()", directive) for directive in before):
+            return sorted(before) == sorted(after)
+        return before == after
+
+    return accepts

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Outcome, Segment
+from tongsa.text.lines import ANOTHER_ENCODING, unknown_encoding
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -53,12 +54,10 @@ def _decode(data: bytes, path: Path, encoding: str) -> str:
         line = data[: error.start].count(b"\n") + 1
         raise CorpusError(
             f"{path}, line {line:,}: not {encoding} (0x{data[error.start]:02x}: {error.reason})",
-            "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)",
+            ANOTHER_ENCODING,
         ) from error
     except LookupError as error:
-        raise CorpusError(
-            f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252"
-        ) from error
+        raise unknown_encoding(encoding) from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from tongsa.formats.marked import Marked
-from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.segments import ContentBuilder, Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Slot, SpanDocument
 from tongsa.formats.wrapping import HIDDEN, balance, width
 
@@ -21,7 +20,7 @@ _PRIVATE = re.compile("[\U00100000-\U0010fffd]")
 _SPEAKER = re.compile(r"\s*[-–—]\s?(?=\S)")
 
 
-def read_srt(data: bytes, path: Path, options: Options) -> SpanDocument:
+def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
     document = SpanDocument(path, data, encoded)
     cues = list(_cues(encoded.text))
@@ -65,10 +64,10 @@ def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator
         yield Slot(start=begin, end=stop, segment=segment, render=render)
 
 
-def _marked(raw: str) -> Marked:
+def _marked(raw: str) -> ContentBuilder:
     """Lines are one sentence for translation; tags are marks."""
     raw = re.sub(r"[ \t]*\r?\n[ \t]*", " ", raw)
-    marked = Marked()
+    marked = ContentBuilder()
     end = 0
     for match in _TAG.finditer(raw):
         marked.text(raw[end : match.start()])

@@ -1,16 +1,29 @@
 """XLIFF 1.2 (<trans-unit>) and 2.x (<unit> with <segment>s).
 
-What the file marks as unfinished is left out and counted. A file of the opposite direction is read backwards.
+As a corpus, what the file marks as unfinished is left out and counted; a file of the opposite direction is read
+backwards. As a document, units without a translation get a target, its state and the quality of the match: 1.2 has
+`state` and `state-qualifier` on the target and `match-quality` on an `alt-trans`; 2.x has `state` on the segment and
+`matchQuality` in the matches module. Inline codes are copied with their ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
 
-from tongsa.formats.inline import Inline
+from lxml import etree
+
+from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
-from tongsa.formats.xmlstream import stream
+from tongsa.formats.segments import Options, Outcome, Segment
+from tongsa.formats.writers import WritePair, text_file
+from tongsa.formats.xml_stream import InlineText, escaped_segment, stream
+from tongsa.formats.xml_tree import Elements, InlineKinds, insert_after, local, parse, serialize
 from tongsa.text.languages import matches
 
 UNFINISHED = {
@@ -23,9 +36,23 @@ UNFINISHED = {
     "needs-review-l10n",
     "initial",
 }
+INLINE = InlineKinds(
+    wraps=frozenset({"g", "mrk", "pc"}), opens=frozenset({"bpt", "bx", "sc"}), closes=frozenset({"ept", "ex", "ec"})
+)
+MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
+ORIGIN = "Tongsa"
+
+_UNTRANSLATED = {"new", "needs-translation", "initial"}
+_STATES_1 = {
+    "translated": ("needs-review-translation", "mt-suggestion"),
+    "memory": ("translated", "exact-match"),
+    "copied": ("translated", None),
+    "source": ("needs-translation", None),
+}
+_STATES_2 = {"translated": "translated", "memory": "translated", "copied": "translated", "source": "initial"}
 
 
-def read_xliff(path: Path, reading: Reading) -> Iterator[Pair]:
+def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
     return stream(path, reading, _Units(path, reading))
 
 
@@ -37,7 +64,7 @@ class _Units:
         self.unit = self.state = ""
         self.line = 1
         self.texts: dict[str, str] = {}
-        self.part: Inline | None = None
+        self.part: InlineText | None = None
 
     def start(self, tag: str, attributes: dict[str, str], parent: str, line: int) -> None:
         if self.part:
@@ -53,7 +80,7 @@ class _Units:
                 self.unit = attributes.get("id", "")
             self.state, self.line, self.texts = attributes.get("state", ""), line, {}
         elif tag in ("source", "target") and parent in ("trans-unit", "segment"):  # not those of <alt-trans>, <match>
-            self.part = Inline()
+            self.part = InlineText()
             self.state = attributes.get("state", self.state)
 
     def end(self, tag: str, parent: str) -> None:
@@ -90,3 +117,224 @@ class _Units:
     def fits(self, wanted: tuple[str, ...]) -> bool:
         """A language that the file leaves unsaid fits."""
         return all(not have or matches(have, want) for have, want in zip(self.languages, wanted, strict=True))
+
+
+@contextmanager
+def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    numbers = iter(range(1, 1 << 62))
+    with text_file(path) as file:
+        file.write(
+            '<?xml version="1.0" encoding="UTF-8"?>\n'
+            '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">\n'
+            f"<file original={quoteattr(path.name)} source-language={quoteattr(reading.source)}"
+            f' target-language={quoteattr(reading.target)} datatype="plaintext">\n<body>\n'
+        )
+
+        def write(pair: Pair) -> None:
+            source, target = (escaped_segment(text, "id", changed) for text in pair[:2])
+            file.write(f'<trans-unit id="{next(numbers)}" xml:space="preserve"><source>{source}</source>')
+            file.write(f'<target state="translated">{target}</target></trans-unit>\n')
+
+        yield write
+        file.write("</body>\n</file>\n</xliff>\n")
+
+
+def open_document(data: bytes, path: Path, options: Options) -> XliffDocument:
+    root = parse(data, path)
+    if local(root) != "xliff":
+        raise CorpusError(f"{path} is no XLIFF: its root is <{local(root)}>")
+    document = XliffDocument(data, root, options.languages.target, is_2=(root.get("version") or "1.2").startswith("2"))
+    for holder in [root] if document.is_2 else [each for each in root.iter() if local(each) == "file"]:
+        _check_languages(holder, path, options)
+    for place in _units_2(root) if document.is_2 else _units_1(root):
+        document.add(place)
+    return document
+
+
+def _check_languages(holder: Any, path: Path, options: Options) -> None:
+    for names, wanted in (
+        (("source-language", "srcLang"), options.languages.source),
+        (("target-language", "trgLang"), options.languages.target),
+    ):
+        given = next((holder.get(name) for name in names if holder.get(name)), "")
+        if given and not matches(given, wanted):
+            raise CorpusError(f"{path}: {names[0]} is {given}; this translator has {wanted}")
+
+
+@dataclass
+class _Place:
+    """A source to translate, and the element that gets a target."""
+
+    name: str
+    holder: Any
+    """<trans-unit>, or <segment>."""
+    source: Any
+    target: Any
+    mrk: str | None = None
+    """In 1.2 a unit may be cut into <mrk mtype="seg" mid="...">: which of them."""
+    elements: Elements = field(default_factory=lambda: Elements(INLINE))
+
+
+def _child(element: Any, name: str) -> Any:
+    return next((each for each in element if local(each) == name), None)
+
+
+def _may_translate(element: Any) -> bool:
+    """`translate` is inherited from groups and files."""
+    for each in (element, *element.iterancestors()):
+        if each.get("translate"):
+            return bool(each.get("translate") == "yes")
+    return True
+
+
+def _is_done(target: Any, state: str | None) -> bool:
+    has_text = target is not None and bool("".join(target.itertext()).strip())
+    return has_text and (state or "") not in _UNTRANSLATED
+
+
+def _units_1(root: Any) -> Iterator[_Place]:
+    for unit in root.iter():
+        if local(unit) != "trans-unit" or not _may_translate(unit) or unit.get("approved") == "yes":
+            continue
+        source, target = _child(unit, "source"), _child(unit, "target")
+        if source is None or _is_done(target, target.get("state") if target is not None else None):
+            continue
+        name = f"unit {unit.get('id') or unit.get('resname') or '?'}"
+        cut = _child(unit, "seg-source")
+        parts = (
+            [each for each in cut.iter() if local(each) == "mrk" and each.get("mtype") == "seg"]
+            if cut is not None
+            else []
+        )
+        if parts:
+            for mrk in parts:
+                yield _Place(f"{name}, {mrk.get('mid')}", unit, mrk, target, mrk.get("mid") or "")
+        else:
+            yield _Place(name, unit, source, target)
+
+
+def _units_2(root: Any) -> Iterator[_Place]:
+    for unit in root.iter():
+        if local(unit) != "unit" or not _may_translate(unit):
+            continue
+        for number, segment in enumerate((each for each in unit if local(each) == "segment"), 1):
+            source, target = _child(segment, "source"), _child(segment, "target")
+            # An empty target is none; one that says `initial` is no more than a copy or a guess.
+            done = _is_done(target, segment.get("state") or "translated")
+            if source is not None and not done:
+                yield _Place(f"unit {unit.get('id') or '?'}, {segment.get('id') or number}", segment, source, target)
+
+
+@dataclass
+class XliffDocument:
+    data: bytes
+    root: Any
+    language: str
+    is_2: bool
+    segments: list[Segment] = field(default_factory=list)
+    _places: list[_Place] = field(default_factory=list)
+
+    def add(self, place: _Place) -> None:
+        self._places.append(place)
+        self.segments.append(Segment(id=place.name, content=place.elements.content(place.source)))
+
+    def write(self, outcomes: Sequence[Outcome]) -> bytes:
+        if not outcomes:
+            return self.data
+        for place, outcome in zip(self._places, outcomes, strict=True):
+            if self.is_2:
+                self._write_2(place, outcome)
+            else:
+                self._write_1(place, outcome)
+        for holder in [self.root] if self.is_2 else [each for each in self.root.iter() if local(each) == "file"]:
+            name = "trgLang" if self.is_2 else "target-language"
+            if not holder.get(name):
+                holder.set(name, self.language)
+        return serialize(self.root, self.data)
+
+    def _write_1(self, place: _Place, outcome: Outcome) -> None:
+        target = _target(place, place.holder)
+        into = target
+        if place.mrk is not None:
+            into = next((each for each in target.iter() if local(each) == "mrk" and each.get("mid") == place.mrk), None)
+            assert into is not None, "the target was copied from the segmented source"
+        place.elements.fill(into, outcome.content, move=False)
+        state, qualifier = _STATES_1[outcome.state]
+        worse = target.get("state") in ("needs-translation", "needs-review-translation") and place.mrk is not None
+        if not (worse and state == "translated"):
+            target.set("state", state)
+            if qualifier:
+                target.set("state-qualifier", qualifier)
+        match = _child_of(place.holder, "alt-trans", target)
+        match.set("match-quality", f"{_least(match.get('match-quality'), outcome):.0f}%")
+        match.set("origin", ORIGIN)
+        for child in list(match):
+            match.remove(child)
+        match.append(_twin(target))
+
+    def _write_2(self, place: _Place, outcome: Outcome) -> None:
+        target = _target(place, place.holder)
+        place.elements.fill(target, outcome.content, move=False)
+        place.holder.set("state", _STATES_2[outcome.state])
+        if outcome.state == "copied":
+            return
+        unit = place.holder.getparent()
+        if not place.holder.get("id"):
+            used = {each.get("id") for each in unit.iter() if isinstance(each.tag, str)}
+            place.holder.set("id", next(f"s{n}" for n in range(1, len(used) + 2) if f"s{n}" not in used))
+        found = next((each for each in unit if each.tag == f"{{{MATCHES}}}matches"), None)
+        if found is None:
+            found = etree.Element(f"{{{MATCHES}}}matches", nsmap={"mtc": MATCHES})
+            found.tail = unit.text
+            unit.insert(0, found)
+        attributes = {
+            "ref": f"#{place.holder.get('id')}",
+            "matchQuality": f"{100 * outcome.confidence:.1f}",
+            "type": "tm" if outcome.state == "memory" else "mt",
+            "origin": ORIGIN,
+        }
+        match = etree.SubElement(found, f"{{{MATCHES}}}match", attributes)
+        match.append(_twin(place.source))
+        match.append(_twin(target))
+
+
+def _target(place: _Place, holder: Any) -> Any:
+    """The target, made where there is none; where the source is cut in parts, a copy of it with the same cuts."""
+    target = _child(holder, "target")
+    cut = _child(holder, "seg-source") if place.mrk is not None else None
+    if target is None:
+        source = cut if cut is not None else _child(holder, "source")
+        target = etree.Element(
+            source.tag.replace("seg-source", "source").replace("source", "target"), nsmap=source.nsmap
+        )
+        insert_after(source, target)
+        place.target = None
+    has_cuts = any(local(each) == "mrk" and each.get("mid") == place.mrk for each in target.iter())
+    if cut is not None and not has_cuts:
+        Elements(INLINE).fill(target, (), move=True)
+        whole = Elements(INLINE)
+        whole.fill(target, whole.content(cut), move=False)
+    return target
+
+
+def _child_of(unit: Any, name: str, after: Any) -> Any:
+    """Our own <alt-trans>, made where there is none yet."""
+    ours = next((each for each in unit if local(each) == name and each.get("origin") == ORIGIN), None)
+    if ours is None:
+        ours = etree.Element(after.tag.replace("target", name), nsmap=after.nsmap)
+        insert_after(after, ours)
+    return ours
+
+
+def _least(given: str | None, outcome: Outcome) -> float:
+    """Of a unit in parts, the least certain one counts."""
+    own = 100 * outcome.confidence
+    return min(own, float(given.rstrip("%"))) if given else own
+
+
+def _twin(element: Any) -> Any:
+    """The same content in an element of the same name, without states."""
+    elements = Elements(INLINE)
+    twin = etree.Element(element.tag, nsmap=element.nsmap)
+    elements.fill(twin, elements.content(element), move=False)
+    return twin

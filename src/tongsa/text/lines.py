@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 import unicodedata
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -49,17 +49,25 @@ def _newline_is_a_byte(encoding: str) -> bool:
     try:
         return len("\n\n".encode(encoding)) - len("\n".encode(encoding)) == 1
     except LookupError as error:
-        raise _no_encoding(encoding) from error
+        raise unknown_encoding(encoding) from error
 
 
 ANOTHER_ENCODING = "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)"
 
 
-def _no_encoding(name: str) -> CorpusError:
+def encoding_name(name: str) -> str:
+    """Python's own name of an encoding: `utf-8` of `UTF8`."""
+    try:
+        return codecs.lookup(name).name
+    except LookupError as error:
+        raise unknown_encoding(name) from error
+
+
+def unknown_encoding(name: str) -> CorpusError:
     return CorpusError(f"{name} is no encoding that Python knows", "For example: utf-8, cp949, cp1252")
 
 
-_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
@@ -73,7 +81,7 @@ def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
             "It begins like UTF-16:  --encoding utf-16" if raw.startswith(_UTF_16) else ANOTHER_ENCODING,
         ) from error
     except LookupError as error:
-        raise _no_encoding(encoding) from error
+        raise unknown_encoding(encoding) from error
 
 
 def nfc(text: str) -> str:

@@ -20,8 +20,7 @@ from tongsa.base.progress import Show, Silent
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
 from tongsa.data.prepare import Pairs, Survey, prepare, survey
-from tongsa.formats.pairs import Reading, open_corpus
-from tongsa.formats.tally import Tally
+from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.runs.directory import WEIGHTS
 from tongsa.runs.job import INITIAL_WEIGHTS, Job, open_job, save_job
 from tongsa.text.subwords import Subwords, VocabularySizeError

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from tongsa.documents import FORMATS
+from tongsa.formats.registry import suffixes_with
 from tongsa.server.api.schemas import (
     Detect,
     Detected,
@@ -82,8 +82,8 @@ def routes(service: Service) -> APIRouter:
         asked = await read(request, TranslateFile)
         client = service.client(request, asked.api_key)
         suffix = Path(asked.file.name).suffix.lower()
-        if suffix not in FORMATS:
-            raise invalid(f"file format not supported; supported are {' '.join(FORMATS)}")
+        if suffix not in suffixes_with("open_document"):
+            raise invalid(f"file format not supported; supported are {' '.join(suffixes_with('open_document'))}")
         if asked.source.lower() == "auto":
             raise invalid("the source language of a file must be named")
         chain = service.chain(asked.source, asked.target)
@@ -128,7 +128,7 @@ def routes(service: Service) -> APIRouter:
                 "keyRequired": service.keys is not None,
                 "suggestions": service.data is not None,
                 "filesTranslation": True,
-                "supportedFilesFormat": list(FORMATS),
+                "supportedFilesFormat": suffixes_with("open_document"),
                 "language": {
                     "source": {"code": source, "name": name_of(source)},
                     "target": {"code": target, "name": name_of(target)},

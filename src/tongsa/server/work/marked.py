@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from tongsa.documents import FORMATS, Options, beside
+from tongsa.documents import Options, beside, read_document
 from tongsa.documents.engine import Help, translate_segments
-from tongsa.formats.html import HtmlDocument, read_html
+from tongsa.formats.html import HtmlDocument
+from tongsa.formats.html import open_document as open_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
 from tongsa.server.work.blocking import BlockingQueue, BlockingTranslator
 from tongsa.server.work.translators import TranslatorChain
@@ -51,7 +52,7 @@ class Html:
     @classmethod
     def of(cls, text: str, languages: Languages) -> Html:
         options = Options(languages=languages, encoding="utf-8")
-        return cls(read_html(text.encode(), Path(f"{NAME}.html"), options))
+        return cls(open_html(text.encode(), Path(f"{NAME}.html"), options))
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -135,7 +136,7 @@ def say_document(data: bytes, suffix: str, queue: BlockingQueue, chain: Translat
     for translator in chain.translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)
         path = Path(NAME + suffix)
-        document: Document = FORMATS[suffix](data, path, Options(languages=languages))
+        document: Document = read_document(data, path, Options(languages=languages))
         segments = list(document.segments)
         data = document.write(translate_segments(segments, BlockingTranslator(queue, translator)))
         suffix = beside(path, languages).suffix

@@ -1,15 +1,72 @@
-"""XML elements with text and inline children: into content with marks, and back."""
+"""XML documents as trees: parsed with care, their text as content with marks, and written back.
+
+Billion laughs, external entities and DTDs from elsewhere have one thing in common: entities. None is ever expanded, and
+a file that declares its own is refused outright.
+"""
 
 from __future__ import annotations
 
 import copy
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from lxml import etree
 
+from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Content, Mark
+
+PARSER_SETTINGS: dict[str, Any] = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+}
+"""For `etree.XMLParser` and `etree.iterparse` alike. `huge_tree` off keeps libxml2's limits on depth and text."""
+
+
+def parse(data: bytes, where: Path | str) -> Any:
+    """The tree of a whole document, written back as it was but for white space inside of tags."""
+    parser = etree.XMLParser(remove_blank_text=False, strip_cdata=False, **PARSER_SETTINGS)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise CorpusError(f"{where}, line {error.lineno or 1:,}: no XML that can be read: {error.msg}") from error
+    refuse_entities(root.getroottree(), where)
+    return root
+
+
+def refuse_entities(tree: Any, where: Path | str) -> None:
+    """A document type may be named, but must not declare entities."""
+    dtd = tree.docinfo.internalDTD
+    if dtd is not None and any(True for _ in dtd.iterentities()):
+        raise CorpusError(
+            f"{where} declares entities of its own, which are never expanded here",
+            "Write what they stand for into the text, and take the declarations out.",
+        )
+
+
+def serialize(root: Any, original: bytes) -> bytes:
+    """The tree as bytes: in the original's encoding, with its declaration, document type and last line end."""
+    tree = root.getroottree()
+    encoding = tree.docinfo.encoding or "UTF-8"
+    body = _bytes(tree, encoding, declaration=False)
+    declaration = (
+        re.match(rb"\s*<\?xml[^>]*\?>\s*", original) if not original.startswith((b"\xfe\xff", b"\xff\xfe")) else None
+    )
+    if declaration:
+        body = declaration.group() + body
+    elif encoding.lower().replace("-", "") not in ("utf8", "ascii", "usascii"):
+        body = _bytes(tree, encoding, declaration=True)
+    end = re.search(rb"\s*$", original)
+    return body.rstrip() + (end.group() if end else b"")
+
+
+def _bytes(tree: Any, encoding: str, *, declaration: bool) -> bytes:
+    return bytes(etree.tostring(tree, encoding=encoding, xml_declaration=declaration))  # type: ignore[arg-type]
+
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CODE_PAIRS = 1000
@@ -17,7 +74,7 @@ _CODE_PAIRS = 1000
 
 
 @dataclass(frozen=True)
-class Inline:
+class InlineKinds:
     """Which children of a text are what; all others stand alone, whatever is in them."""
 
     wraps: frozenset[str]
@@ -37,7 +94,7 @@ def local(element: Any) -> str:
 class Elements:
     """The inline children of one element, each known by its number."""
 
-    inline: Inline
+    inline: InlineKinds
     found: list[tuple[Literal["wrap", "end", "code"], Any]] = field(default_factory=list)
     _pairs: dict[str, int] = field(default_factory=dict)
 

@@ -7,14 +7,19 @@ of an entity is refused, so there is nothing to expand; depth and the length of 
 from __future__ import annotations
 
 import codecs
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
+from xml.sax.saxutils import escape
 
 from tongsa.base.containers import DAMAGE, open_bytes
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.text.lines import encoding_name, nfc
+from tongsa.text.placeholders import find
 
 CHUNK = 1 << 16
 DEEPEST = 200
@@ -94,7 +99,7 @@ class _Events:
 def stream(path: Path, reading: Reading, sink: Sink) -> Iterator[Pair]:
     """The pairs that the sink finds; those before a damaged place come out before the error."""
     # XML says its encoding itself; one that the user names wins over it.
-    forced = None if codecs_name(reading.encoding) == "utf-8" else reading.encoding
+    forced = None if encoding_name(reading.encoding) == "utf-8" else reading.encoding
     events = _Events(path, sink, "utf-8" if forced else None)
     trouble: CorpusError
     try:
@@ -118,15 +123,6 @@ def stream(path: Path, reading: Reading, sink: Sink) -> Iterator[Pair]:
     raise trouble
 
 
-def codecs_name(encoding: str) -> str:
-    try:
-        return codecs.lookup(encoding).name
-    except LookupError as error:
-        raise CorpusError(
-            f"{encoding} is no encoding that Python knows", "For example: utf-8, cp949, cp1252"
-        ) from error
-
-
 def _taken(sink: Sink) -> list[Pair]:
     taken, sink.found = sink.found, []
     return taken
@@ -143,3 +139,87 @@ def _damaged(path: Path, error: expat.ExpatError) -> CorpusError:
         else "If it has another encoding than it says, name it:  --encoding cp1252",
         "To take what can be read before this place:  --salvage",
     )
+
+
+_NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_WRAPS = {"g", "pc"}
+_OPENS = {"bpt", "bx", "sc"}
+_CLOSES = {"ept", "ex", "ec"}
+_ALONE = {"ph", "it", "ut", "x"}
+
+
+class InlineText:
+    """The text of one segment of TMX or XLIFF, collected while its events go by: inline elements become placeholders.
+
+    | element                                        | becomes                                                    |
+    | ---------------------------------------------- | ---------------------------------------------------------- |
+    | bpt ept ph it ut that hold a code such as <b>  | the code itself, where plain text would have a placeholder |
+    | other codes that open and close: bpt bx sc g pc | `<g id="1">`, `</g>`                                       |
+    | other codes that stand alone: ph it x           | `<x id="1"/>`                                              |
+    | mrk, hi, and what is unknown                    | nothing: their text stays                                  |
+
+    So text that passed through a memory looks as it did in the software, and every placeholder is one that
+    `tongsa.text.placeholders` finds again.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._code: list[str] | None = None
+        self._mark = ""
+        self._depth = 0
+        self._numbers: Counter[str] = Counter()
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._code is not None:  # <sub> inside of a code
+            self._depth += 1
+            return
+        if tag in _WRAPS:
+            self._parts.append(f'<g id="{self._number(tag, attributes)}">')
+        elif tag in _OPENS | _ALONE:
+            number = self._number(tag, attributes)
+            self._begin(f'<g id="{number}">' if tag in _OPENS else f'<x id="{number}"/>')
+        elif tag in _CLOSES:
+            self._begin("</g>")
+
+    def end(self, tag: str) -> None:
+        if self._code is None:
+            if tag in _WRAPS:
+                self._parts.append("</g>")
+        elif self._depth:
+            self._depth -= 1
+        else:
+            code = "".join(self._code)
+            self._parts.append(code if _is_placeholder(code) else self._mark)
+            self._code = None
+
+    def text(self, data: str) -> None:
+        (self._parts if self._code is None else self._code).append(data)
+
+    def __str__(self) -> str:
+        return nfc("".join(self._parts))
+
+    def _begin(self, mark: str) -> None:
+        self._code, self._mark, self._depth = [], mark, 0
+
+    def _number(self, tag: str, attributes: dict[str, str]) -> str:
+        self._numbers[tag] += 1
+        # x joins the same code of two languages in TMX; i only joins an opening to its closing one
+        given = attributes.get("x") or attributes.get("id") or attributes.get("i") or str(self._numbers[tag])
+        return "".join(character for character in given if character not in '"<>&\n\t')
+
+
+def _is_placeholder(code: str) -> bool:
+    found = find(code)
+    return len(found) == 1 and found[0].text == code
+
+
+def escaped_segment(text: str, number: str, changed: Counter[str]) -> str:
+    """Tags inside of the text become <ph> that hold them, as other tools expect; reading gives the same text again."""
+    clean = _NOT_XML.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    if clean != text:
+        changed["texts with control characters that XML forbids, which were left out"] += 1
+    parts, end = [], 0
+    for count, tag in enumerate((each for each in find(clean) if each.kind == "tag"), 1):
+        parts.append(f'{escape(clean[end : tag.start])}<ph {number}="{count}">{escape(tag.text)}</ph>')
+        end = tag.end
+    return "".join([*parts, escape(clean[end:])])

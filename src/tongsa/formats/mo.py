@@ -1,0 +1,80 @@
+"""Compiled message catalogs of gettext: read and written as corpora."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tongsa.base.errors import CorpusError
+from tongsa.base.files import replacing
+from tongsa.formats.pairs import Pair, Place, Reading
+from tongsa.formats.po import Contexts, Sides, catalog_bytes, catalog_charset, catalog_text, header
+from tongsa.formats.writers import WritePair
+
+
+def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
+    data = catalog_bytes(path)
+    try:
+        found = list(messages(data))
+    except struct.error as error:
+        raise CorpusError(f"{path}: not a compiled message catalog, or one that was cut short") from error
+    headers = [translation for message, translation in found if not message]
+    charset = catalog_charset(headers[0] if headers else b"", reading)
+    sides = Sides(path, catalog_text(headers[0], path, charset) if headers else "", reading)
+    for number, (message, translation) in enumerate(found, 1):
+        where = Place(path, f"message {number:,}")
+        if message:
+            texts, forms = (catalog_text(side, path, charset).split("\0") for side in (message, translation))
+            texts[0] = texts[0].rpartition("\x04")[2]  # what comes before is the context
+            yield from sides.pairs(texts, forms, where)
+
+
+def messages(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
+    order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(data[:4])
+    if order is None:
+        raise struct.error
+    _, count, texts, forms = struct.unpack_from(f"{order}4I", data, 4)
+    if texts + 8 * count > len(data) or forms + 8 * count > len(data):
+        raise struct.error
+    for number in range(count):
+        sides = []
+        for table in (texts, forms):
+            length, offset = struct.unpack_from(f"{order}2I", data, table + 8 * number)
+            if offset + length > len(data):
+                raise struct.error
+            sides.append(data[offset : offset + length])
+        yield sides[0], sides[1]
+
+
+@contextmanager
+def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
+    """Held in memory, since its messages are sorted."""
+    contexts = Contexts(changed)
+    messages = {b"": header(reading).encode()}
+
+    def write(pair: Pair) -> None:
+        context = contexts.of(pair)
+        if context is not None:
+            key = f"{context}\x04{pair.source}" if context else pair.source
+            messages[key.replace("\0", "").encode()] = pair.target.replace("\0", "").encode()
+
+    with replacing(path) as temporary:
+        yield write
+        temporary.write_bytes(_compiled(messages))
+
+
+def _compiled(messages: dict[bytes, bytes]) -> bytes:
+    keys = sorted(messages)
+    tables, texts, offset = b"", b"", 28 + 16 * len(keys)
+    for side in (keys, [messages[key] for key in keys]):
+        entries = []
+        for text in side:
+            entries.append(struct.pack("<2I", len(text), offset))
+            offset += len(text) + 1
+        tables += b"".join(entries)
+        texts += b"".join(text + b"\0" for text in side)
+    return struct.pack("<7I", 0x950412DE, 0, len(keys), 28, 28 + 8 * len(keys), 0, 28 + 16 * len(keys)) + tables + texts

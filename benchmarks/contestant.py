@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 import peers
-from tongsa.runs.job import open_job
+from tongsa.runs.directory import Run
 from tongsa.training.distributed import lead
 from tongsa.training.loop import Step, Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
@@ -53,7 +53,7 @@ class Turns:
 def tongsa(directory: Path) -> None:
     """As `tongsa train` does once the ids are prepared: its processes, its batches, its loop."""
     keep_freed_memory()
-    recipe, job = open_job(directory)
+    recipe, job = Run(directory).read_job()
     device = torch.device(job.device)
     with lead(recipe.training.processes, [str(directory)], device) as team:
         torch.set_num_threads(job.threads)
@@ -67,7 +67,7 @@ def tongsa(directory: Path) -> None:
 
 
 def peer(name: str, directory: Path) -> None:
-    recipe, job = open_job(directory)
+    recipe, job = Run(directory).read_job()
     training = peers.updates(name, directory, recipe, job.threads * recipe.training.processes)
     turns = Turns()
     for tokens in training:

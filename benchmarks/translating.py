@@ -32,7 +32,7 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
     from dataclasses import replace
 
     from tongsa.cli.job import Form, Job
-    from tongsa.runs.directory import WEIGHTS
+    from tongsa.runs.directory import Run
     from tongsa.translation.translator import Translator
 
     translator = Translator.load(
@@ -44,7 +44,7 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
 
     def file(source: Path, output: Path, beam: int) -> None:
         form = Form(nbest=1, scores=False, alignment=False)
-        job = Job(translator, replace(translator.search, beam=beam), form, weights=directory / WEIGHTS)
+        job = Job(translator, replace(translator.search, beam=beam), form, weights=Run(directory).weights_file)
         job.to_file(source, output, resume=False)
 
     return translate, file

@@ -12,7 +12,7 @@ from tongsa.config import ModelSection, TrainingSection
 from tongsa.decoding import Search, Special, decode
 from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
-from tongsa.training.loss import linear_cross_entropy
+from tongsa.models.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.schedule import learning_rate
 

@@ -14,7 +14,9 @@ from tongsa.config import Recipe, SubwordsSection, TransformerSection
 from tongsa.demo.grammar import corpus
 from tongsa.models import build
 from tongsa.models.contracts import token_mask
-from tongsa.runs.directory import Card, named_weights, write_translator
+from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords, learn
 
 SMALL = TransformerSection(d_model=32, d_ff=64, heads=4, encoder_layers=2, decoder_layers=2, dropout=0.0)
@@ -54,7 +56,7 @@ def save(directory: Path, model: nn.Module, config: TransformerSection, subwords
     directory.mkdir(parents=True, exist_ok=True)
     subwords.save(directory)
     card = Card(source="ko", target="en", recipe=Recipe(model=config))
-    write_translator(directory, card, named_weights(model))
+    Run(directory).write_translator(card, named_weights(model))
     return directory
 
 

@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tongsa.translation.translator import Translation
 
@@ -15,7 +14,7 @@ from tongsa.translation.translator import Translation
 class FakeCard:
     source: str = "en"
     target: str = "de"
-    scores: dict[str, Any] = field(default_factory=dict)
+    confidence: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass

@@ -63,13 +63,13 @@ def test_confidence_is_never_above_one() -> None:
 
 
 def test_between_the_points_of_a_calibration_the_line_is_straight() -> None:
-    calibration = Calibration.of({"confidence": [[0.0, 1.0], [-2.0, 0.2], [-1.0, 0.4]]})
+    calibration = Calibration.of([(0.0, 1.0), (-2.0, 0.2), (-1.0, 0.4)])
     expected = {-9.0: 0.2, -2.0: 0.2, -1.5: 0.3, -1.0: 0.4, -0.25: 0.85, 0.0: 1.0, 0.5: 1.0}
     assert {x: pytest.approx(calibration(x)) for x in expected} == expected
 
 
 def test_points_of_the_same_likelihood_are_no_division_by_zero() -> None:
-    calibration = Calibration.of({"confidence": [[-1.0, 0.2], [-1.0, 0.6], [0.0, 0.8]]})
+    calibration = Calibration.of([(-1.0, 0.2), (-1.0, 0.6), (0.0, 0.8)])
     assert calibration(-1.0) == pytest.approx(0.6)
     assert calibration(-0.5) == pytest.approx(0.7)
 

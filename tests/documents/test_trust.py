@@ -84,7 +84,7 @@ def test_calibration_is_monotone_and_follows_quality() -> None:
     points = fit(averages, qualities)
     assert points == sorted(points)
     assert [y for _, y in points] == sorted(y for _, y in points)
-    calibration = Calibration.of({"confidence": points})
+    calibration = Calibration.of(points)
     assert calibration(-9.0) < 0.2 < calibration(-1.5) < 0.7 < calibration(0.0)
 
 
@@ -136,6 +136,6 @@ def test_the_card_is_what_calibrates() -> None:
     from tongsa.documents.engine import translate_segments
     from tongsa.formats.segments import Segment
 
-    sure = Fake(str.upper, card=FakeCard(scores={"confidence": [[-1.0, 0.1], [0.0, 0.9]]}))
+    sure = Fake(str.upper, card=FakeCard(confidence=((-1.0, 0.1), (0.0, 0.9))))
     (outcome,) = translate_segments([Segment(id="x", content=("some words",))], sure)
     assert outcome.confidence == pytest.approx(0.1 + 0.8 * 0.8)

@@ -17,7 +17,7 @@ from tongsa.decoding import Search
 from tongsa.demo.grammar import write_pairs
 from tongsa.engines.marian_export import write_marian
 from tongsa.engines.marian_import import import_marian
-from tongsa.runs.directory import read_card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 from tongsa.translation.translator import Translator
 
@@ -35,7 +35,7 @@ TARGETS = [[12, 13, 14], [333, 21, 19, 102]]
 
 
 def export(directory: Path, out: Path) -> Path:
-    write_marian(out, directory, read_card(directory), Subwords.load(directory))
+    write_marian(out, directory, Run(directory).read_card(), Subwords.load(directory))
     return out
 
 
@@ -67,7 +67,7 @@ def test_exported_and_imported_again_the_logits_stay(name: str, joint: bool, tmp
         assert torch.allclose(theirs[:, :-1], expected, atol=1e-4)
         assert (theirs[:, -1] < -1000).all(), "<pad> takes no probability"
         assert torch.allclose(our_logits(tmp_path / "again", source, target), expected, atol=1e-5)
-    before, after = read_card(directory), read_card(tmp_path / "again")
+    before, after = Run(directory).read_card(), Run(tmp_path / "again").read_card()
     assert (after.source, after.target) == (before.source, before.target)
     assert after.recipe.model == before.recipe.model
 

@@ -13,7 +13,7 @@ from tongsa.data.prepare import Prepared
 from tongsa.lab.compare.operations import flops_per_token
 from tongsa.lab.compare.verdict import Comparison
 from tongsa.models import build
-from tongsa.runs.job import open_job
+from tongsa.runs.directory import Run
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_six_operations_for_each_weight_and_token(
 ) -> None:
     directory = finished[0] / "models" / "gru"
     data = Prepared.open(directory)
-    recipe, _ = open_job(directory)
+    recipe, _ = Run(directory).read_job()
     torch.manual_seed(0)
     model = build(section, len(data.subwords.source), None)
     found = flops_per_token(model, dataclasses.replace(recipe, model=section), data)

@@ -19,14 +19,15 @@ from tests.lab.conftest import SETTINGS, UPDATES, Compare
 from tongsa.base.errors import DirectoryError, TrainingError, UsageError
 from tongsa.lab.compare import running
 from tongsa.lab.compare.verdict import Comparison
-from tongsa.runs.directory import WEIGHTS, read_tensors
+from tongsa.models.weights import read_tensors
+from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
 
 Finished = tuple[Path, Comparison]
 
 
 def same_weights(one: Path, other: Path) -> bool:
-    ours, theirs = read_tensors(one / WEIGHTS), read_tensors(other / WEIGHTS)
+    ours, theirs = read_tensors(Run(one).weights_file), read_tensors(Run(other).weights_file)
     return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 

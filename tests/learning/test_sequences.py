@@ -11,8 +11,8 @@ from torch import Tensor
 from tongsa.config import TrainingSection, TransformerSection
 from tongsa.decoding import Search, Special, decode
 from tongsa.models.contracts import token_mask
+from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.schedule import learning_rate
 

@@ -19,8 +19,10 @@ from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
-from tongsa.runs.directory import Card, named_weights, write_translator
-from tongsa.training.loss import linear_cross_entropy
+from tongsa.models.loss import linear_cross_entropy
+from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.training.optimizer import FlatAdam
 
 PAD, END = 11, 0
@@ -279,7 +281,7 @@ def test_a_saved_translator_translates_as_the_model_did(kind: dict[str, Any], jo
     subwords = small_subwords(joint=joint)
     model = make(kind, len(subwords.source), None if joint else len(subwords.target))
     subwords.save(tmp_path)
-    write_translator(tmp_path, Card(source="ko", target="en", recipe=recipe(kind)), named_weights(model))
+    Run(tmp_path).write_translator(Card(source="ko", target="en", recipe=recipe(kind)), named_weights(model))
     loaded = Translator.load(tmp_path, engine="native")
     engine = NativeEngine(model, source_pad=subwords.source.pad, target_pad=subwords.target.pad, end=END)
     search = Search(beam=2, max_extra=4)

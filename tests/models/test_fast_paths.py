@@ -14,8 +14,8 @@ from tongsa.models import layers
 from tongsa.models.attention import MultiHeadAttention, attention
 from tongsa.models.contracts import token_mask
 from tongsa.models.dropout import plain_dropout_add_norm
+from tongsa.models.loss import linear_cross_entropy, smoothed_cross_entropy
 from tongsa.models.transformer import Transformer, look_back
-from tongsa.training.loss import linear_cross_entropy, smoothed_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 
 PAD = 40

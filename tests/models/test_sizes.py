@@ -11,8 +11,8 @@ import torch
 from tongsa.config import TransformerSection
 from tongsa.config.presets import PRESETS, load_recipe
 from tongsa.models.contracts import token_mask
+from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.schedule import learning_rate
 

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from tongsa.models.contracts import token_mask
+from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.loss import linear_cross_entropy
 
 Maker = Callable[..., Transformer]
 Batch = tuple[Tensor, Tensor, Tensor]

@@ -13,7 +13,9 @@ import torch
 
 from tongsa.config import Recipe, SubwordsSection, TransformerSection
 from tongsa.models import build
-from tongsa.runs.directory import Card, named_weights, write_translator
+from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card, Provenance, Score
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords, learn
 from tongsa.translation.translator import Translator
 
@@ -37,10 +39,10 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = build(config, len(vocabulary), None)
     directory.mkdir()
     Subwords(vocabulary, vocabulary).save(directory)
-    scores = {"bleu": {"score": 12.34, "signature": SIGNATURE}}
-    training = {"pairs": 29000, "updates": 400, "epochs": 2, "corpora": ["data/my corpus"], "seed": 7, "minutes": 3.5}
+    scores = {"bleu": Score(12.34, SIGNATURE)}
+    training = Provenance(examples=29000, updates=400, epochs=2, corpora=("data/my corpus",), seed=7, minutes=3.5)
     card = Card(source="ko", target="en", recipe=Recipe(model=config), training=training, scores=scores)
-    write_translator(directory, card, named_weights(model))
+    Run(directory).write_translator(card, named_weights(model))
     return directory
 
 

@@ -13,8 +13,9 @@ from safetensors.torch import load_file, save_file
 
 import tongsa.runs.directory as module
 from tongsa.config import Recipe, SubwordsSection
-from tongsa.engines.native import load_model
-from tongsa.runs.directory import FORMAT, Card, named_weights, read_card, read_tensors, write_translator
+from tongsa.models.weights import load_model, named_weights, read_tensors
+from tongsa.runs.card import FORMAT, Card, Provenance, Score
+from tongsa.runs.directory import Run
 from tongsa.base.errors import DirectoryError
 from tongsa.models import build
 from tongsa.text.subwords import Subwords, learn
@@ -44,8 +45,8 @@ def directory(tmp_path: Path, subwords: Subwords) -> Path:
     torch.manual_seed(0)
     subwords.save(tmp_path)
     weights = named_weights(build(RECIPE.model, len(subwords.source), None))
-    card = Card(source="en", target="ko", recipe=RECIPE, training={"pairs": 3}, scores={"bleu": {"score": 1.5}})
-    write_translator(tmp_path, card, weights)
+    card = Card(source="en", target="ko", recipe=RECIPE, training=Provenance(examples=3), scores={"bleu": Score(1.5)})
+    Run(tmp_path).write_translator(card, weights)
     return tmp_path
 
 
@@ -54,10 +55,10 @@ def load(directory: Path) -> Translator:
 
 
 def test_a_card_gives_back_what_was_written(directory: Path) -> None:
-    card = read_card(directory)
+    card = Run(directory).read_card()
     assert (card.source, card.target, card.recipe) == ("en", "ko", RECIPE)
-    assert card.training == {"pairs": 3}
-    assert card.scores == {"bleu": {"score": 1.5}}
+    assert card.training == Provenance(examples=3)
+    assert card.scores == {"bleu": Score(1.5)}
 
 
 def test_tied_weights_are_written_once(directory: Path, subwords: Subwords) -> None:
@@ -67,7 +68,7 @@ def test_tied_weights_are_written_once(directory: Path, subwords: Subwords) -> N
 
 
 def test_loaded_weights_are_those_that_were_written(directory: Path, subwords: Subwords) -> None:
-    model = load_model(directory, read_card(directory), subwords, torch.device("cpu"))
+    model = load_model(Run(directory), Run(directory).read_card(), subwords, torch.device("cpu"))
     written = load_file(directory / "weights.safetensors")
     assert all(torch.equal(parameter, written[name]) for name, parameter in model.named_parameters())
     assert not model.training
@@ -78,7 +79,7 @@ def test_two_vocabularies_make_a_directory_too(tmp_path: Path, subwords: Subword
     separate = Subwords(subwords.source, other)
     separate.save(tmp_path)
     weights = named_weights(build(RECIPE.model, len(separate.source), len(separate.target)))
-    write_translator(tmp_path, Card(source="en", target="ko", recipe=RECIPE), weights)
+    Run(tmp_path).write_translator(Card(source="en", target="ko", recipe=RECIPE), weights)
     assert len(load(tmp_path).translate(["the cat"])) == 1
 
 
@@ -134,7 +135,7 @@ def half_the_subwords(directory: Path) -> None:
         (no_card, "is no translator"),
         (half_a_card, "is damaged"),
         (card_without_recipe, "has no 'recipe'"),
-        (lambda d: change(d, format=FORMAT + 1, tongsa="9.9"), "has format 2"),
+        (lambda d: change(d, format=FORMAT + 1, tongsa="9.9"), "has format 3"),
         (lambda d: change(d, format="x"), "is damaged"),
         (lambda d: change(d, recipe={"model": {"d_modle": 8}}), "did you mean d_model"),
         (lambda d: (d / "translator.json").write_text("[]"), "is damaged"),
@@ -157,7 +158,7 @@ def test_a_damaged_directory_is_told_and_never_half_loaded(
 def test_a_translator_of_a_newer_format_says_what_to_do(directory: Path) -> None:
     change(directory, format=FORMAT + 1, tongsa="9.9")
     with pytest.raises(DirectoryError, match=r"9\.9.*pip install --upgrade tongsa"):
-        read_card(directory)
+        Run(directory).read_card()
 
 
 def test_all_weights_that_do_not_fit_are_told_together(directory: Path) -> None:
@@ -170,10 +171,10 @@ def test_all_weights_that_do_not_fit_are_told_together(directory: Path) -> None:
 
 def test_a_missing_directory_and_an_unfinished_training_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(DirectoryError, match="There is no such directory"):
-        read_card(tmp_path / "none")
+        Run(tmp_path / "none").read_card()
     (tmp_path / "recipe.toml").touch()
     with pytest.raises(DirectoryError, match="--resume"):
-        read_card(tmp_path)
+        Run(tmp_path).read_card()
 
 
 def test_a_new_directory_has_its_card_last(tmp_path: Path, subwords: Subwords, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,9 +191,9 @@ def test_a_new_directory_has_its_card_last(tmp_path: Path, subwords: Subwords, m
     monkeypatch.setattr(module, "write_atomically", first_only)
     weights = named_weights(build(RECIPE.model, len(subwords.source), None))
     with pytest.raises(KeyboardInterrupt):
-        write_translator(tmp_path, Card(source="en", target="ko", recipe=RECIPE), weights)
+        Run(tmp_path).write_translator(Card(source="en", target="ko", recipe=RECIPE), weights)
     with pytest.raises(DirectoryError, match="is no translator"):
-        read_card(tmp_path)
+        Run(tmp_path).read_card()
 
 
 def test_a_pickle_is_never_opened(directory: Path) -> None:

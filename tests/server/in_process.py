@@ -36,7 +36,7 @@ class Shouting:
     target: str = "de"
 
     def __post_init__(self) -> None:
-        self.card = SimpleNamespace(source=self.source, target=self.target, scores={})
+        self.card = SimpleNamespace(source=self.source, target=self.target, confidence=())
         vocabulary = SimpleNamespace(encode=str.split, pieces=lambda words: ["▁" + word for word in words])
         self.subwords = SimpleNamespace(source=vocabulary, target=vocabulary)
         self.search = Search()

@@ -8,7 +8,7 @@ import pytest
 
 import tongsa
 from tongsa.base.errors import RecipeError
-from tongsa.runs.directory import read_card
+from tongsa.runs.directory import Run
 
 SETTINGS = {
     "subwords.size": "900",
@@ -50,9 +50,9 @@ def test_a_recipe_trains_goes_on_and_translates(recipe: str, corpus: Path, tmp_p
     out = tmp_path / recipe
     train(corpus, out, recipe, {**SETTINGS, **RECIPES[recipe]})
     translator = train(corpus, out, recipe, {"training.updates": "5"}, resume=True)
-    card = read_card(out)
+    card = Run(out).read_card()
     assert card.recipe.model.architecture == recipe
-    assert card.training["updates"] == 5
+    assert card.training.updates == 5
     assert translator.engine.name == "native"
     (found,) = translator.translate(["고양이가 물을 마신다."])
     assert found.score < 0

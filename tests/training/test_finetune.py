@@ -14,7 +14,7 @@ from tongsa.base.errors import RecipeError, UsageError
 from tongsa.config import TransformerSection
 from tongsa.demo.grammar import write_pairs
 from tongsa.formats.pairs import Reading, open_corpus
-from tongsa.runs.directory import read_tensors
+from tongsa.models.weights import read_tensors
 from tongsa.training.distill import distil
 from tongsa.training.finetune import Mixture
 from tongsa.training.inherit import evenly, inherited
@@ -107,7 +107,7 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
     assert [translation.text for translation in found] == distilled[:5]
     references = (tmp_path / "s" / "distilled" / "references.en").read_text(encoding="utf-8")
     assert references == (world / "new.en").read_text(encoding="utf-8")
-    assert student.card.training["pairs"] > len(sources), "it has learnt from both"
+    assert student.card.training.examples > len(sources), "it has learnt from both"
 
 
 def test_a_student_begins_with_what_fits_of_the_teachers_weights(world: Path, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ import tongsa
 from tongsa.demo import grammar
 from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
-from tongsa.runs.directory import load_weights, read_card
+from tongsa.models.weights import load_weights
+from tongsa.runs.directory import Run as RunDirectory
 from tongsa.runs.log import read_log
 from tongsa.text.subwords import END, Subwords
 from tongsa.training.checkpoint import latest
@@ -65,7 +66,7 @@ class Run(NamedTuple):
     def model(self) -> Seq2Seq:
         checkpoint = latest(self.out / "checkpoints")
         assert checkpoint
-        model = build(read_card(self.out).recipe.model, len(Subwords.load(self.out).source), None)
+        model = build(RunDirectory(self.out).read_card().recipe.model, len(Subwords.load(self.out).source), None)
         load_weights(model, checkpoint.weights())
         return model.eval()
 

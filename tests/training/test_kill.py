@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 
-from tongsa.runs.directory import read_tensors
+from tongsa.models.weights import read_tensors
 from tongsa.training.checkpoint import checkpoints, latest
 from tongsa.translation.translator import Translator
 

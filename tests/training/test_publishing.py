@@ -16,7 +16,8 @@ from tongsa.base.progress import Silent
 from tongsa.demo import grammar
 from tongsa.evaluation.calibration import fit, sentence_quality
 from tongsa.evaluation.metrics import score
-from tongsa.runs.directory import read_card, read_tensors
+from tongsa.models.weights import read_tensors
+from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
 from tongsa.training.checkpoint import checkpoints
 from tongsa.translation.translator import Translator
@@ -41,7 +42,7 @@ def learnt(train_here: Train, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "training.validate_every": "30",
     }
     assert train_here(folder / "run", changes, corpus=corpus) is not None
-    assert read_card(folder / "run").scores["bleu"]["score"] > 90
+    assert Run(folder / "run").read_card().scores["bleu"].score > 90
     return folder / "run"
 
 
@@ -62,10 +63,10 @@ def good(learnt: Path) -> dict[str, Tensor]:
 def told(out: Path) -> str:
     """What card and log say was published: the same."""
     end = [event for event in read_log(out / "log.jsonl") if event["event"] == "finish"][-1]
-    card = read_card(out)
-    assert end["weights"] == card.training["weights"]
-    assert end["scores"]["bleu"] == card.scores["bleu"]
-    assert card.scores["bleu"]["score"] > 90, "the better of the two"
+    card = Run(out).read_card()
+    assert end["weights"] == card.training.weights
+    assert end["scores"]["bleu"]["score"] == card.scores["bleu"].score
+    assert card.scores["bleu"].score > 90, "the better of the two"
     return str(end["weights"])
 
 
@@ -91,9 +92,9 @@ def test_while_it_trains_the_directory_holds_the_best_translator_so_far(train_he
     changes = {"training.validate_every": "2", "training.peak": "1e-12", "model.dropout": "0.0"}
     with pytest.raises(KeyboardInterrupt):
         train_here(tmp_path / "run", changes, show=Impatient(8))
-    card = read_card(tmp_path / "run")
-    assert card.training["updates"] == 2
-    assert card.scores["bleu"]["signature"] == "greedy"
+    card = Run(tmp_path / "run").read_card()
+    assert card.training.updates == 2
+    assert card.scores["bleu"].signature == "greedy"
     first = checkpoints(tmp_path / "run" / "checkpoints")[0]
     assert first.update > 2, "the checkpoint of the best is gone, its weights are not"
     assert len(Translator.load(tmp_path / "run", device="cpu").translate(["저는 학생입니다."])) == 1
@@ -106,13 +107,13 @@ def test_scores_examples_and_confidence_are_those_of_the_published_translator(le
     found = Translator.load(learnt, device="cpu").translate([example["source"] for example in examples])
     texts = [translation.text for translation in found]
     assert texts == [example["translation"] for example in examples]
-    scores = read_card(learnt).scores
+    card = Run(learnt).read_card()
     for name, expected in score(texts, references, "en").items():
-        assert scores[name] == expected.to_values()
+        assert card.scores[name] == expected
     # The average over the tokens and the end, as the model is sure of them.
     averages = [translation.log_probability / (len(translation.tokens) + 1) for translation in found]
     curve = fit(averages, sentence_quality(texts, references))
-    assert [list(map(float, point)) for point in scores["confidence"]] == [pytest.approx(p, abs=1e-3) for p in curve]
+    assert [list(map(float, point)) for point in card.confidence] == [pytest.approx(p, abs=1e-3) for p in curve]
 
 
 def test_the_last_checkpoint_is_published_where_the_average_is_worse(

@@ -16,7 +16,7 @@ from tongsa.config import Recipe, SubwordsSection
 from tongsa.decoding import Hypothesis, Search
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
-from tongsa.runs.directory import Card
+from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords, learn
 from tongsa.translation import long_texts
 from tongsa.translation.repetition import cut_repetition
@@ -227,11 +227,12 @@ def test_devices_that_are_not_there_are_told() -> None:
 
 
 def test_a_directory_is_loaded_by_path_or_name(tmp_path: Path, native: Translator, subwords: Subwords) -> None:
-    from tongsa.runs.directory import named_weights, write_translator
+    from tongsa.models.weights import named_weights
+    from tongsa.runs.directory import Run
 
     subwords.save(tmp_path)
     assert isinstance(native.engine, NativeEngine)
-    write_translator(tmp_path, native.card, named_weights(native.engine.model))
+    Run(tmp_path).write_translator(native.card, named_weights(native.engine.model))
     expected = native.translate(["the cat sat on"])
     for directory in (tmp_path, str(tmp_path)):
         loaded = Translator.load(directory, engine="native", device="cpu")

@@ -29,6 +29,7 @@ def demo(
     from tongsa.base.progress import for_this_stream
     from tongsa.demo.grammar import corpus
     from tongsa.evaluation.metrics import METRICS, score
+    from tongsa.runs.directory import Run
 
     show = for_this_stream()
     show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")
@@ -58,5 +59,5 @@ def demo(
     found = score(translations, references, "en", ["bleu", "chrf"])
     reached = ", ".join(f"{METRICS[name].title} {value.score:.1f}" for name, value in found.items())
     print(f"\nheld-out sentences: {reached}")
-    print(f"report: {translator_directory / 'report.html'}")
+    print(f"report: {Run(translator_directory).report_file}")
     print(f'try it: tongsa translate {translator_directory} "{sources[0]}"')

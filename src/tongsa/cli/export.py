@@ -33,10 +33,11 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already", "Choose another place: nothing is overwritten.")
     from tongsa.engines import PRECISIONS
-    from tongsa.runs.directory import WEIGHTS, read_card, read_tensors
+    from tongsa.models.weights import read_tensors
+    from tongsa.runs.directory import Run
     from tongsa.text.subwords import Subwords
 
-    card, subwords = read_card(directory), Subwords.load(directory)
+    card, subwords = Run(directory).read_card(), Subwords.load(directory)
     if to_format == "marian":
         from tongsa.engines.marian_export import write_marian
 
@@ -49,7 +50,7 @@ def export(
         if precision not in PRECISIONS:
             raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
         chosen = "int8" if precision == "auto" else precision
-        weights = read_tensors(directory / WEIGHTS)
+        weights = read_tensors(Run(directory).weights_file)
         with replacing(out) as temporary:
             write_ctranslate2(temporary, weights, transformer(card), subwords, chosen)
             subwords.save(temporary)

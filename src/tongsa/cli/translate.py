@@ -103,7 +103,7 @@ def translate(
     check_threads(threads)
     from tongsa.cli.job import Form, Job
     from tongsa.decoding.search import Sampling
-    from tongsa.runs.directory import WEIGHTS
+    from tongsa.runs.directory import Run
     from tongsa.translation.translator import Translator
 
     sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed) if sample else None
@@ -130,7 +130,7 @@ def translate(
         )
         return
     form = Form(nbest=nbest, scores=scores, alignment=alignment)
-    job = Job(translator, search, form, weights=directory / WEIGHTS)
+    job = Job(translator, search, form, weights=Run(directory).weights_file)
     if text:
         job.texts(text)
     elif output is None:

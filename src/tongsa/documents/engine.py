@@ -29,7 +29,7 @@ class CardLike(Protocol):
     @property
     def target(self) -> str: ...
     @property
-    def scores(self) -> dict[str, Any]: ...
+    def confidence(self) -> tuple[tuple[float, float], ...]: ...
 
 
 class TranslatorLike(Protocol):
@@ -85,7 +85,7 @@ def translate_segments(
             plans[index] = _Plan(segment, masked, _parts(segment, masked, translator.card.source))
     sentences = [part.sentence for plan in plans.values() for part in plan.parts]
     answers = iter(_answers(sentences, translator, show or Silent()))
-    calibration = Calibration.of(translator.card.scores)
+    calibration = Calibration.of(translator.card.confidence)
     for index, plan in plans.items():
         outcomes[index] = _outcome(plan, [next(answers) for _ in plan.parts], translator.card, calibration, help.memory)
     return [outcomes[index] for index in range(len(segments))]

@@ -22,10 +22,10 @@ from tongsa.base.errors import DirectoryError, UsageError, WriteError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
 from tongsa.engines.positions import POSITIONS
-from tongsa.runs.directory import WEIGHTS, Card
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
-FOLDER = "ctranslate2"
 ABOUT = "tongsa.json"
 LAYOUT = 2
 """Goes up when the same weights are to be compiled differently."""
@@ -36,7 +36,7 @@ def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *,
     config = transformer(card)
     making = _Making(directory, config, subwords, precision, shortlist)
     kind = f"shortlist.{precision}" if shortlist else precision
-    folder = directory / FOLDER / f"{kind}-{key_of(directory, config, subwords)}"
+    folder = Run(directory).compiled / f"{kind}-{key_of(directory, config, subwords)}"
     if (folder / ABOUT).is_file():
         return folder
     try:
@@ -60,12 +60,13 @@ def transformer(card: Card) -> TransformerSection:
 def key_of(directory: Path, config: TransformerSection, subwords: Subwords) -> str:
     """A hash over everything that a compiled engine depends on."""
     digest = hashlib.blake2b(digest_size=6)
+    weights = Run(directory).weights_file
     try:
-        with (directory / WEIGHTS).open("rb") as file:
+        with weights.open("rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
     except OSError as error:
-        raise DirectoryError(f"{directory / WEIGHTS} cannot be read: {error.strerror}") from error
+        raise DirectoryError(f"{weights} cannot be read: {error.strerror}") from error
     digest.update(repr((LAYOUT, POSITIONS, config)).encode())
     digest.update(subwords.source.model + subwords.target.model)
     return digest.hexdigest()
@@ -85,12 +86,11 @@ class _Making(NamedTuple):
     shortlist: bool
 
     def write(self, folder: Path) -> None:
-        from tongsa.engines.ctranslate2_export import (
-            write_ctranslate2,  # with torch, which nobody needs once it is compiled
-        )
-        from tongsa.engines.native import read_weights
+        # These import torch, which nobody needs once the engine is compiled.
+        from tongsa.engines.ctranslate2_export import write_ctranslate2
+        from tongsa.models.weights import read_weights
 
-        weights = read_weights(self.directory, self.config, self.subwords)
+        weights = read_weights(Run(self.directory), self.config, self.subwords)
         write_ctranslate2(folder, weights, self.config, self.subwords, self.precision)
         if self.shortlist:
             from tongsa.engines.shortlist import write_shortlist
@@ -101,7 +101,11 @@ class _Making(NamedTuple):
 def _compile(folder: Path, making: _Making) -> None:
     with suppress(_MadeByAnotherError), replacing(folder) as temporary:
         making.write(temporary)
-        about = {"made_from": WEIGHTS, "precision": making.precision, "key": folder.name}
+        about = {
+            "made_from": Run(making.directory).weights_file.name,
+            "precision": making.precision,
+            "key": folder.name,
+        }
         (temporary / ABOUT).write_text(json.dumps(about))
         if (folder / ABOUT).is_file():
             raise _MadeByAnotherError

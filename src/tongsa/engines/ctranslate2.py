@@ -22,7 +22,7 @@ from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, l
 from tongsa.engines.compiled import compiled, transformer
 from tongsa.engines.positions import longest
 from tongsa.engines.shares import cut_note, similar_lengths
-from tongsa.runs.directory import Card
+from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords
 
 if TYPE_CHECKING:

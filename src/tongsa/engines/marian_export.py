@@ -18,7 +18,9 @@ from tongsa.base.errors import UsageError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
 from tongsa.engines.permutation import permuted, sines_first
-from tongsa.runs.directory import WEIGHTS, Card, read_tensors
+from tongsa.models.weights import read_tensors
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
 
 POSITIONS = 1024
@@ -48,7 +50,7 @@ NORM_NAMES = {
 def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> None:
     """Write the MarianMT directory `out` for the translator in `directory`."""
     config = marian_can_hold(card)
-    weights = permuted(read_tensors(directory / WEIGHTS), sines_first(config.d_model))
+    weights = permuted(read_tensors(Run(directory).weights_file), sines_first(config.d_model))
     with replacing(out) as temporary:
         temporary.mkdir(parents=True)
         save_file(to_marian(weights, config, subwords), temporary / "model.safetensors", metadata={"format": "pt"})

@@ -14,7 +14,9 @@ from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerS
 from tongsa.engines.marian_export import layer_names
 from tongsa.engines.permutation import interleaved, permuted
 from tongsa.engines.pieces import kind_of, pieces_of, reordered
-from tongsa.runs.directory import CARD, Card, read_tensors, write_translator
+from tongsa.models.weights import read_tensors
+from tongsa.runs.card import Card, Provenance
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
@@ -25,8 +27,7 @@ DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.
 
 def import_marian(directory: Path, out: Path, *, source: str = "", target: str = "") -> Card:
     """Write the translator directory `out` from a MarianMT directory; languages where it does not name them."""
-    if (out / CARD).exists():
-        raise DirectoryError(f"{out} already holds a translator", "Choose another directory: nothing is overwritten.")
+    Run(out).refuse_to_overwrite()
     settings = _read_json(directory, "config.json")
     _check(directory, settings)
     tensors = _tensors(directory)
@@ -38,11 +39,11 @@ def import_marian(directory: Path, out: Path, *, source: str = "", target: str =
         source=source or _language(directory, "source_lang", "--source"),
         target=target or _language(directory, "target_lang", "--target"),
         recipe=Recipe(model=config, subwords=_subwords_section(subwords), decoding=_decoding(directory)),
-        training={"imported": f"MarianMT, {directory.name}"},
+        training=Provenance(imported=f"MarianMT, {directory.name}"),
     )
     out.mkdir(parents=True, exist_ok=True)
     subwords.save(out)
-    write_translator(out, card, weights)
+    Run(out).write_translator(card, weights)
     return card
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from tongsa.base.errors import DirectoryError, UsageError
-from tongsa.config import ModelSection
+from tongsa.base.errors import UsageError
 from tongsa.decoding.alignment import most_attended
 from tongsa.decoding.search import Hypothesis, Search, Special
 from tongsa.decoding.searching import decode
 from tongsa.engines.shares import cut_note, similar_lengths
-from tongsa.models import build
 from tongsa.models.contracts import Attention, Seq2Seq, aligning_layer, token_mask
-from tongsa.runs.directory import CARD, WEIGHTS, Card, load_weights, read_tensors
+from tongsa.models.weights import load_model
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords
 
 
@@ -34,7 +34,7 @@ class NativeEngine:
     def load(cls, directory: Path, card: Card, subwords: Subwords, device: torch.device) -> NativeEngine:
         """Open the engine of a translator directory."""
         return cls(
-            load_model(directory, card, subwords, device),
+            load_model(Run(directory), card, subwords, device),
             source_pad=subwords.source.pad,
             target_pad=subwords.target.pad,
             end=END,
@@ -116,33 +116,3 @@ class NativeEngine:
 def _padded(rows: list[list[int]], pad: int, device: torch.device) -> Tensor:
     width = max(map(len, rows))
     return torch.tensor([row + [pad] * (width - len(row)) for row in rows], device=device)
-
-
-def load_model(directory: Path, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
-    """The model of a translator directory with its weights."""
-    weights = read_weights(directory, card.recipe.model, subwords)
-    model = _built(card.recipe.model, subwords)
-    load_weights(model, weights)
-    return model.to(device).eval()
-
-
-def read_weights(directory: Path, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
-    """Read weights that fit the architecture and the subwords; report everything that does not fit in one error."""
-    weights = read_tensors(directory / WEIGHTS)
-    with torch.device("meta"):
-        expected = dict(_built(config, subwords).named_parameters())
-    problems = [f"{name} is missing" for name in expected if name not in weights]
-    problems += [f"{name} is not known to this architecture" for name in weights if name not in expected]
-    problems += [
-        f"{name} has the shape {list(weights[name].shape)}, {list(expected[name].shape)} is needed"
-        for name in expected
-        if name in weights and weights[name].shape != expected[name].shape
-    ]
-    if problems:
-        few = [*problems[:5], f"and {len(problems) - 5} more"] if len(problems) > 5 else problems
-        raise DirectoryError(f"{directory / WEIGHTS} does not fit {CARD} and the subwords beside it", *few)
-    return weights
-
-
-def _built(config: ModelSection, subwords: Subwords) -> Seq2Seq:
-    return build(config, len(subwords.source), None if subwords.joint else len(subwords.target))

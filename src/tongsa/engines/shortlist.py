@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tongsa.base.errors import DirectoryError
 from tongsa.data.ids import PairIds
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 FILE = "vmap.txt"
@@ -48,12 +49,13 @@ def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
 
 
 def training_ids(directory: Path) -> PairIds:
+    folder = Run(directory).training_ids
     try:
-        return PairIds.open(directory / "data" / "train")
+        return PairIds.open(folder)
     except OSError as error:
         raise DirectoryError(
             f"{directory} has no training text that a shortlist could be learnt from",
-            f"It is learnt from {directory / 'data' / 'train'}, which training writes.",
+            f"It is learnt from {folder}, which training writes.",
             "Without that, leave out --shortlist.",
         ) from error
 

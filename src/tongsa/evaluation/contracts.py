@@ -11,21 +11,10 @@ import importlib.metadata
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tongsa.base.errors import UsageError
-
-
-@dataclass(frozen=True)
-class Score:
-    """A number, and what another person needs to compute the same one."""
-
-    score: float
-    signature: str
-
-    def to_values(self) -> dict[str, Any]:
-        return asdict(self)
+from tongsa.runs.card import Score
 
 
 class Metric:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tongsa.base.errors import UsageError
 from tongsa.base.registry import Registry
-from tongsa.evaluation.contracts import MeanMetric, Metric, Score, TextMetric
+from tongsa.evaluation.contracts import MeanMetric, Metric, TextMetric
+from tongsa.runs.card import Score
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacrebleuMetric

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from tongsa.config import Recipe, TransformerSection
 from tongsa.evaluation.contracts import Metric
 from tongsa.evaluation.metrics import named
 from tongsa.pages.markup import count, duration, escape, missing
-from tongsa.pages.run import Run, finite
+from tongsa.pages.run import Run
+from tongsa.runs.card import Score
 
 LANGUAGES = {
     "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish",
@@ -68,25 +71,23 @@ def headline(run: Run, parameters: int) -> str:
     )
 
 
-def _score(metric: Metric, found: object) -> str:
-    values = found if isinstance(found, dict) else {}
-    value = finite(values, "score")
+def _score(metric: Metric, found: Score) -> str:
+    value = metric.format(found.score) if math.isfinite(found.score) else "–"
     return (
-        f'<div class="tile"><b>{"–" if value is None else f"{value:.1f}"}</b><span>{escape(metric.title)}</span>'
-        f"<small>{escape(metric.meaning)}</small><code>{escape(values.get('signature', 'no signature'))}</code></div>"
+        f'<div class="tile"><b>{value}</b><span>{escape(metric.title)}</span>'
+        f"<small>{escape(metric.meaning)}</small><code>{escape(found.signature or 'no signature')}</code></div>"
     )
 
 
 def _facts(run: Run, parameters: int) -> list[str]:
     training = run.card.training
-    pairs, updates, epochs = (finite(training, key) for key in ("pairs", "updates", "epochs"))
     seconds, tokens = run.seconds, run.target_tokens
     facts = [
         ("parameters", count(parameters)),
-        ("sentence pairs", None if pairs is None else count(pairs)),
+        ("sentence pairs", count(training.examples) if training.examples else None),
         ("training", None if seconds is None else duration(seconds)),
-        ("updates", None if updates is None else count(updates)),
-        ("epochs", None if epochs is None or not pairs else _epochs(epochs)),
+        ("updates", count(training.updates) if training.updates else None),
+        ("epochs", _epochs(training.epochs) if training.updates and training.examples else None),
         ("target tokens", None if tokens is None else count(tokens)),
         ("target tokens a second", f"{tokens / seconds:,.0f}" if tokens and seconds else None),
     ]
@@ -104,6 +105,6 @@ def _weights(run: Run) -> str:
     scored = f" on {len(run.examples):,} validation sentences" if run.examples else ""
     decoding = run.card.recipe.decoding
     how = f"beam {decoding.beam}, length penalty {decoding.length_penalty:g}"
-    if "weights" not in run.card.training:
+    if not run.card.training.weights:
         return f'<p class="note">Scored{scored}.</p>'
-    return f'<p class="note">Weights: {escape(run.card.training["weights"])}. Scored{scored} with {how}.</p>'
+    return f'<p class="note">Weights: {escape(run.card.training.weights)}. Scored{scored} with {how}.</p>'

@@ -40,22 +40,22 @@ def _value(value: Any) -> str:
 def command(run: Run) -> str:
     """What trains the same again, as far as the directory remembers it."""
     training = run.card.training
-    corpora = training.get("corpora") or run.job.get("corpora") or ["CORPUS"]
+    options = run.job.options if run.job else None
+    corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
     words = ["tongsa", "train", *map(str, corpora), "--from", run.card.source, "--to", run.card.target]
-    valid = run.job.get("valid")
-    for corpus in valid if isinstance(valid, list) else []:
-        words += ["--valid", str(corpus)]
-    words += ["--recipe", f"{run.name}/recipe.toml", "--seed", str(training.get("seed", 1))]
-    if finite(run.job, "minutes"):
-        words += ["--minutes", f"{run.job['minutes']:g}"]
+    for corpus in options.valid if options else ():
+        words += ["--valid", corpus]
+    words += ["--recipe", f"{run.name}/recipe.toml", "--seed", str(training.seed)]
+    if options and options.minutes:
+        words += ["--minutes", f"{options.minutes:g}"]
     return shlex.join([*words, "--out", f"{run.name}-again"])
 
 
 def reproduce(run: Run) -> str:
     notes = []
-    if "valid" not in run.job:
+    if run.job is None:
         notes.append("If a validation corpus was given, add it with --valid: its name is not recorded.")
-    if finite(run.job, "minutes"):
+    if run.job and run.job.options.minutes:
         notes.append("A budget in minutes gives the same number of updates only on a machine as fast.")
     else:
         notes.append("On the CPU the same seed, processes and versions give the same weights bit for bit.")
@@ -71,8 +71,8 @@ def cleaning(run: Run) -> str:
     seen = finite(run.cleaning, "seen")
     rows = [["read", number(seen)]] if seen is not None else []
     rows += [[f"left out {escape(name)}", escape(_value(times))] for name, times in dropped.items()]
-    pairs = finite(run.card.training, "pairs")
-    rows += [["<b>trained on</b>", f"<b>{number(pairs)}</b>"]] if pairs is not None else []
+    examples = run.card.training.examples
+    rows += [["<b>trained on</b>", f"<b>{number(examples)}</b>"]] if examples else []
     return table(["pairs", ""], rows, "plain")
 
 
@@ -85,8 +85,7 @@ def environment(run: Run) -> str:
         for name, value in ((key, finite(run.start, key)) for key in ("processes", "threads"))
         if value is not None
     ]
-    device = run.job.get("device")
-    rows += [("device", str(device))] if device else []
+    rows += [("device", run.job.device)] if run.job else []
     return table(["", ""], [[escape(name), escape(value)] for name, value in rows], "plain")
 
 

@@ -13,9 +13,9 @@ from tongsa.pages.headline import headline, language
 from tongsa.pages.markup import escape, missing, number, table
 from tongsa.pages.recipe import cleaning, environment, recipe_tables, reproduce
 from tongsa.pages.run import Example, Run, finite
+from tongsa.runs.directory import Run as RunDirectory
 from tongsa.translation.translator import Translator
 
-REPORT = "report.html"
 SECTIONS = {
     "scores": "Scores",
     "curves": "Curves",
@@ -28,7 +28,7 @@ SECTIONS = {
 
 def write_report(directory: Path, translator: Translator) -> Path:
     """Write report.html into a translator directory; parts that the directory lacks are said to be missing."""
-    path = directory / REPORT
+    path = RunDirectory(directory).report_file
     write_atomically(path, page(Run.read(directory), translator))
     return path
 

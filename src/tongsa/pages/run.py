@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tongsa.runs.directory import Card, read_card
+from tongsa.base.errors import DirectoryError, RecipeError
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run as RunDirectory
+from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
 
 Event = dict[str, Any]
@@ -37,25 +40,26 @@ class Run:
     validations: list[Event]
     cleaning: Event
     """`seen` and `dropped` (counts by filter), where the log has them."""
-    job: Event
+    job: Job | None
     examples: list[Example]
 
     @classmethod
     def read(cls, directory: Path) -> Run:
-        events = _events(directory / "log.jsonl")
+        files = RunDirectory(directory)
+        events = _events(files.log_file)
 
         def last(*names: str) -> Event:
             return next((event for event in reversed(events) if event["event"] in names), {})
 
         return cls(
             name=directory.resolve().name,
-            card=read_card(directory),
+            card=files.read_card(),
             start=last("start", "resume"),
             updates=[event for event in events if event["event"] == "update" and _counts(event)],
             validations=[event for event in events if event["event"] == "validation" and _counts(event)],
             cleaning=last("cleaning"),
-            job=_object(directory / "job.json"),
-            examples=_examples(directory / "validation.jsonl"),
+            job=_job(files),
+            examples=_examples(files.examples_file),
         )
 
     @property
@@ -63,14 +67,13 @@ class Run:
         """Of training."""
         if self.updates:
             return float(self.updates[-1]["seconds"])
-        minutes = finite(self.card.training, "minutes")
-        return None if minutes is None else 60 * minutes
+        return 60 * self.card.training.minutes or None
 
     @property
     def target_tokens(self) -> float | None:
         if self.updates:
             return finite(self.updates[-1], "target_tokens")
-        return finite(self.card.training, "target_tokens")
+        return self.card.training.target_tokens or None
 
 
 def finite(event: Event, key: str) -> float | None:
@@ -91,12 +94,11 @@ def _events(path: Path) -> list[Event]:
         return []
 
 
-def _object(path: Path) -> Event:
+def _job(files: RunDirectory) -> Job | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return files.read_job()[1]
+    except (OSError, DirectoryError, RecipeError):
+        return None
 
 
 def _examples(path: Path) -> list[Example]:

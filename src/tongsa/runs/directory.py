@@ -1,128 +1,176 @@
-"""The translator directory: what training writes and everything else reads.
+"""The run directory as an object. The names of its files are spelt here and nowhere else.
 
-translator.json       languages, recipe, provenance, scores
+translator.json       the card: task, languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
 weights.safetensors   never a pickle: loading a stranger's translator runs no code
-
-torch is imported by those functions alone that handle weights: a compiled engine needs the card and the subwords.
+recipe.toml job.json  what the training was asked to do
+checkpoints/          resumable states of the training
+data/                 ids and validation texts, as data/prepare.py writes them
+log.jsonl             everything that happened, one event a line
+validation.jsonl      the validation examples with the model's output
+report.html           the page about it
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tongsa
-from tongsa.config import Recipe
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.files import write_atomically
+from tongsa.config import Recipe, read_toml
+from tongsa.runs.card import FORMAT, Card
+from tongsa.runs.job import Job
+from tongsa.runs.log import read_log
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
-FORMAT = 1
-"""Goes up when an older Tongsa could not read what a newer one writes."""
 
-CARD = "translator.json"
-WEIGHTS = "weights.safetensors"
+@dataclass(frozen=True)
+class Run:
+    """A directory that a training writes, or has written."""
 
+    path: Path
 
-@dataclass(frozen=True, kw_only=True)
-class Card:
-    """What translator.json says."""
+    @property
+    def card_file(self) -> Path:
+        return self.path / "translator.json"
 
-    source: str
-    target: str
-    recipe: Recipe
-    training: dict[str, Any] = field(default_factory=dict)
-    """Where it comes from: corpora, pairs, updates, minutes, seed."""
-    scores: dict[str, Any] = field(default_factory=dict)
-    """On the validation set: {"bleu": {"score": ..., "signature": ...}, ...}."""
+    @property
+    def weights_file(self) -> Path:
+        return self.path / "weights.safetensors"
 
-    def to_json(self) -> str:
-        values = {
-            "format": FORMAT,
-            "tongsa": tongsa.__version__,
-            "source": self.source,
-            "target": self.target,
-            "recipe": self.recipe.to_values(),
-            "training": self.training,
-            "scores": self.scores,
-        }
-        return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+    @property
+    def recipe_file(self) -> Path:
+        return self.path / "recipe.toml"
 
+    @property
+    def job_file(self) -> Path:
+        return self.path / "job.json"
 
-def write_translator(directory: Path, card: Card, weights: dict[str, Tensor]) -> None:
-    """The card last: a directory with a card is whole."""
-    from safetensors.torch import save
+    @property
+    def log_file(self) -> Path:
+        return self.path / "log.jsonl"
 
-    write_atomically(directory / WEIGHTS, save(weights))
-    write_atomically(directory / CARD, card.to_json())
+    @property
+    def report_file(self) -> Path:
+        return self.path / "report.html"
 
+    @property
+    def examples_file(self) -> Path:
+        """Validation examples with the published model's output, for the report."""
+        return self.path / "validation.jsonl"
 
-def read_card(directory: Path) -> Card:
-    path = directory / CARD
-    if not path.is_file():
-        raise DirectoryError(f"{directory} is no translator: it has no {CARD}", *_what_it_is(directory))
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        written = int(values["format"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DirectoryError(f"{path} is damaged: {error}", "Copy the directory again, or train it anew.") from error
-    if written > FORMAT:
-        raise DirectoryError(
-            f"{directory} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {FORMAT}",
-            f"It was written by Tongsa {values.get('tongsa', '?')}:  pip install --upgrade tongsa",
-        )
-    try:
-        recipe = Recipe.from_values(values["recipe"], str(path))
-        return Card(
-            source=values["source"],
-            target=values["target"],
-            recipe=recipe,
-            training=values["training"],
-            scores=values["scores"],
-        )
-    except KeyError as error:
-        raise DirectoryError(f"{path} is damaged: it has no {error}") from error
-    except RecipeError as error:
-        raise DirectoryError(*str(error).split("\n  ")) from error
+    @property
+    def domains_file(self) -> Path:
+        """Scores of a fine-tuning on new and old text, before and after."""
+        return self.path / "domains.json"
 
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoints"
 
-def _what_it_is(directory: Path) -> list[str]:
-    if not directory.exists():
-        return ["There is no such directory. `tongsa train ... --out DIR` makes one."]
-    if (directory / "recipe.toml").is_file():
-        return ["It holds a training that has not been validated yet. To go on with it:  tongsa train --resume ..."]
-    return ["A translator is what `tongsa train ... --out DIR` writes."]
+    @property
+    def tensorboard(self) -> Path:
+        return self.path / "tensorboard"
 
+    @property
+    def compiled(self) -> Path:
+        """Compiled engines."""
+        return self.path / "ctranslate2"
 
-def named_weights(model: torch.nn.Module) -> dict[str, Tensor]:
-    """The weights by name, each once: tied ones under their first name."""
-    return {name: parameter.detach().cpu().clone() for name, parameter in model.named_parameters()}
+    @property
+    def data(self) -> Path:
+        """What the task prepared for training."""
+        return self.path / "data"
 
+    @property
+    def training_ids(self) -> Path:
+        return self.data / "train"
 
-def load_weights(model: torch.nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copy into the parameters in place: they may be views of a larger vector."""
-    import torch
+    @property
+    def initial_weights_file(self) -> Path:
+        """A copy of the weights that a fine-tuning begins with."""
+        return self.data / "initial.safetensors"
 
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(weights[name])
+    @property
+    def old_domain_file(self) -> Path:
+        """Pairs of the old domain, held out to score what fine-tuning forgets."""
+        return self.data / "old.json"
 
+    @property
+    def distilled(self) -> Path:
+        """The corpus that a teacher wrote for a student."""
+        return self.path / "distilled"
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    def read_card(self) -> Card:
+        """The card, whatever version wrote it; all that can be wrong with it is a DirectoryError."""
+        path = self.card_file
+        if not path.is_file():
+            raise DirectoryError(f"{self.path} is no translator: it has no {path.name}", *self._what_it_is())
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            written = int(values["format"])
+        except (ValueError, KeyError, TypeError) as error:
+            advice = "Copy the directory again, or train it anew."
+            raise DirectoryError(f"{path} is damaged: {error}", advice) from error
+        if written > FORMAT:
+            raise DirectoryError(
+                f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {FORMAT}",
+                f"It was written by Tongsa {values.get('tongsa', '?')}:  pip install --upgrade tongsa",
+            )
+        try:
+            return Card.from_values(values, str(path))
+        except KeyError as error:
+            raise DirectoryError(f"{path} is damaged: it has no {error}") from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise DirectoryError(f"{path} is damaged: {error}") from error
+        except RecipeError as error:
+            raise DirectoryError(error.what, *error.explanation) from error
 
-    try:
-        return load_file(path)
-    except FileNotFoundError as error:
-        raise DirectoryError(f"{path} is missing") from error
-    except (SafetensorError, OSError) as error:
-        raise DirectoryError(
-            f"{path} cannot be read: {error}", "It may have been cut short while it was copied."
-        ) from error
+    def _what_it_is(self) -> list[str]:
+        if not self.path.exists():
+            return ["There is no such directory. `tongsa train ... --out DIR` makes one."]
+        if self.recipe_file.is_file():
+            return ["It holds a training that has not been validated yet. To go on with it:  tongsa train --resume ..."]
+        return ["A translator is what `tongsa train ... --out DIR` writes."]
+
+    def write_translator(self, card: Card, weights: Mapping[str, Tensor]) -> None:
+        """Write weights and card, the card last: a directory with a card is complete."""
+        from safetensors.torch import save
+
+        write_atomically(self.weights_file, save(dict(weights)))
+        write_atomically(self.card_file, card.to_json())
+
+    def read_job(self) -> tuple[Recipe, Job]:
+        path = self.job_file
+        if not path.is_file():
+            raise DirectoryError(f"{self.path} holds no training to resume", "Without --resume a new one is begun.")
+        recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
+        try:
+            return recipe, Job.from_values(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError, KeyError) as error:
+            raise DirectoryError(f"{path} is damaged: {error}") from error
+
+    def write_job(self, recipe: Recipe, job: Job) -> None:
+        write_atomically(self.recipe_file, recipe.to_toml())
+        write_atomically(self.job_file, job.to_json())
+
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """The events of the log, or those of one kind; none where there is no log."""
+        found = list(read_log(self.log_file)) if self.log_file.is_file() else []
+        return [event for event in found if kind is None or event["event"] == kind]
+
+    def refuse_to_overwrite(self) -> None:
+        """Raise an error where a training or translator is there already."""
+        begun = self.checkpoints.is_dir() and any(each.name.isdigit() for each in self.checkpoints.iterdir())
+        if begun or self.card_file.exists():
+            raise DirectoryError(
+                f"{self.path} already holds a {'training' if begun or self.job_file.is_file() else 'translator'}",
+                "Go on with it (--resume), or choose another --out: nothing is overwritten.",
+            )

@@ -1,49 +1,94 @@
-"""What a training is asked to do, on disk: recipe.toml and job.json, which every worker and every --resume reads."""
+"""What a training is asked to do: one object from the command line to job.json, which workers and `resume` read."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
-from pathlib import Path
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from tongsa.config import Recipe, read_toml
-from tongsa.base.errors import DirectoryError
-from tongsa.base.files import write_atomically
+from tongsa.base.errors import UsageError
+from tongsa.runs.card import TRANSLATION
 
-INITIAL_WEIGHTS = "initial.safetensors"
-"""In data/: a copy of the weights that a fine-tuning began with."""
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """Everything that a training is told besides where to write."""
+
+    corpora: tuple[str, ...]
+    """Training corpora: prefixes, files or folders, as the task reads them."""
+    task: str = TRANSLATION
+    """What the model is trained for: a name of `tongsa.tasks.TASKS`."""
+    source: str = ""
+    """Code of the source language."""
+    target: str = ""
+    """Code of the target language."""
+    valid: tuple[str, ...] = ()
+    """Corpora to validate on; without them a part of the training corpora is held out."""
+    recipe: str = "auto"
+    """`auto`, the name of a recipe, or the path of a TOML file."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Changes to the recipe, `{"section.key": "value"}`."""
+    minutes: float | None = None
+    """Time to train for; None trains for `training.updates`."""
+    seed: int = 1
+    """Seed for all random choices."""
+    threads: int | None = None
+    """Cores to use; None takes all that this process may use."""
+    device: str = "auto"
+    """cpu, cuda, or auto: a GPU where there is one."""
+    init: str | None = None
+    """Run directory to fine-tune: its weights and subwords are where the training begins."""
+    mix: tuple[str, ...] = ()
+    """With `init`: corpora of its old domain to mix in, against forgetting."""
+    mix_ratio: float = 1.0
+    """With `mix`: old examples for each new one."""
+    subwords: str | None = None
+    """Run directory to take the subwords from, and nothing else."""
+    teacher: str | None = None
+    """Run directory to take the subwords from, and those weights that fit."""
+
+    def check(self) -> None:
+        """Refuse what makes no sense, before anything is read."""
+        if self.init and self.recipe != "auto":
+            raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
+        if self.mix and not self.init:
+            raise UsageError("--mix goes with --init", "Without it, name all corpora one after the other.")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
+            raise UsageError(f"--minutes must be above 0, not {self.minutes:g}")
+        if self.seed < 0:
+            raise UsageError(f"--seed must not be negative, but is {self.seed}")
+        if self.threads is not None and self.threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {self.threads}")
+
+    @property
+    def begins_with(self) -> str | None:
+        """The run directory whose weights this training begins with, in whole or in part."""
+        return self.init or self.teacher
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a training is told besides its recipe."""
+    """A training as it runs: its options, and what was decided for this machine."""
 
-    source: str
-    target: str
-    seed: int
-    minutes: float | None
+    options: TrainOptions
     device: str
+    """cpu, or a GPU by its number."""
     threads: int
-    """Of each process."""
-    corpora: list[str]
-    """As given, for the card."""
-    valid: list[str]
-    init: str | None = None
-    """The translator whose weights the training began with."""
+    """Threads of each worker process."""
 
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"
 
-def save_job(directory: Path, recipe: Recipe, job: Job) -> None:
-    write_atomically(directory / "recipe.toml", recipe.to_toml())
-    write_atomically(directory / "job.json", json.dumps(dataclasses.asdict(job), indent=2, ensure_ascii=False))
-
-
-def open_job(directory: Path) -> tuple[Recipe, Job]:
-    path = directory / "job.json"
-    if not path.is_file():
-        raise DirectoryError(f"{directory} holds no training to resume", "Without --resume a new one is begun.")
-    recipe = Recipe.from_values(read_toml(directory / "recipe.toml"), str(directory / "recipe.toml"))
-    try:
-        return recipe, Job(**json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise DirectoryError(f"{path} is damaged: {error}") from error
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Job:
+        """Read job.json; in format 1 the options were not kept apart, and there were fewer of them."""
+        given = dict(values["options"]) if "options" in values else dict(values)
+        if "options" not in values:
+            del given["device"], given["threads"]
+        lists = {name: tuple(map(str, given[name])) for name in ("corpora", "valid", "mix") if name in given}
+        return cls(
+            options=TrainOptions(**{**given, **lists}), device=str(values["device"]), threads=int(values["threads"])
+        )

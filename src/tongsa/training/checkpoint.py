@@ -22,7 +22,7 @@ from torch import Tensor
 
 from tongsa.base.files import replacing
 from tongsa.data.batches import Position
-from tongsa.runs.directory import read_tensors
+from tongsa.models.weights import read_tensors
 
 RESUMABLE = 2
 """How many of the newest checkpoints keep the optimizer's state."""

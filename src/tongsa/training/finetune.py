@@ -16,7 +16,7 @@ from tongsa.config import Recipe, merge, parse_settings
 from tongsa.data.prepare import Split
 from tongsa.evaluation.metrics import text_metric
 from tongsa.formats.pairs import Corpus, Pair
-from tongsa.runs.directory import read_card
+from tongsa.runs.directory import Run
 from tongsa.translation.translator import Translator
 
 OLD_PAIRS_SCORED = 500
@@ -35,7 +35,7 @@ SETTINGS: dict[str, Any] = {
 
 def fine_tuning_recipe(init: Path, settings: dict[str, str], source: str, target: str) -> Recipe:
     """The recipe of the translator to start from, with the settings for fine-tuning, and then the user's, over it."""
-    card = read_card(init)
+    card = Run(init).read_card()
     if (card.source, card.target) != (source, target):
         raise UsageError(
             f"{init} translates {card.source} to {card.target}, not {source} to {target}",
@@ -82,7 +82,7 @@ class Mixture:
 
     def save_old_to_score(self, directory: Path) -> None:
         pairs = [[pair.source, pair.target] for pair in self.old if self.aside.holds_out(pair)][:OLD_PAIRS_SCORED]
-        write_atomically(directory / "data" / "old.json", json.dumps(pairs, ensure_ascii=False))
+        write_atomically(Run(directory).old_domain_file, json.dumps(pairs, ensure_ascii=False))
 
 
 def scores_before_and_after(
@@ -90,7 +90,7 @@ def scores_before_and_after(
 ) -> dict[str, dict[str, float]]:
     """The score of both translators on the new domain's validation set, and on the old text kept aside, if any."""
     domains = {"new": new}
-    old = directory / "data" / "old.json"
+    old = Run(directory).old_domain_file
     if old.is_file():
         domains["old"] = [(source, target) for source, target in json.loads(old.read_text(encoding="utf-8"))]
     return {

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from tongsa.base.files import write_atomically
 from tongsa.config import ModelSection, Recipe, TransformerSection, merge
-from tongsa.models import build
-from tongsa.runs.directory import WEIGHTS, named_weights, read_card, read_tensors
+from tongsa.models.weights import build_model, named_weights, read_tensors
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 DECODER_LAYERS = 2
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 def student_recipe(teacher: Path) -> Recipe:
     """The teacher's own, but with two decoder layers: the decoder is where the time of translating goes."""
-    recipe = read_card(teacher).recipe
+    recipe = Run(teacher).read_card().recipe
     changes: dict[str, dict[str, Any]] = {"training": SETTINGS}
     if isinstance(recipe.model, TransformerSection):
         changes["model"] = {"decoder_layers": min(DECODER_LAYERS, recipe.model.decoder_layers)}
@@ -43,8 +43,8 @@ def student_recipe(teacher: Path) -> Recipe:
 def write_inherited(path: Path, teacher: Path, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
     """Write the weights a student begins with; how many tensors are the teacher's, and how many there are."""
     torch.manual_seed(seed)
-    weights = named_weights(build(model, len(subwords.source), None if subwords.joint else len(subwords.target)))
-    taken = inherited(weights, model, read_tensors(teacher / WEIGHTS), read_card(teacher).recipe.model)
+    weights = named_weights(build_model(model, subwords))
+    taken = inherited(weights, model, read_tensors(Run(teacher).weights_file), Run(teacher).read_card().recipe.model)
     write_atomically(path, save({**weights, **taken}))
     return len(taken), len(weights)
 

@@ -22,13 +22,13 @@ from tongsa.base.errors import TrainingError
 from tongsa.config import Recipe
 from tongsa.data.batches import Plan, Position, Rows, assemble
 from tongsa.data.prepare import Prepared
-from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
-from tongsa.runs.directory import load_weights, named_weights, read_tensors
-from tongsa.runs.job import INITIAL_WEIGHTS, Job
+from tongsa.models.loss import linear_cross_entropy
+from tongsa.models.weights import build_model, load_weights, named_weights, read_tensors
+from tongsa.runs.directory import Run
+from tongsa.runs.job import Job
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.distributed import Team
-from tongsa.training.loss import linear_cross_entropy
 from tongsa.training.optimizer import FlatAdam
 from tongsa.training.schedule import learning_rate
 from tongsa.training.validation import Validation, validate
@@ -82,14 +82,13 @@ class Trainer:
             self.data.train,
             batch_tokens=self.section.batch_tokens,
             chunk_tokens=self.section.chunk_tokens,
-            seed=job.seed,
+            seed=job.options.seed,
         )
-        torch.manual_seed(job.seed)
+        torch.manual_seed(job.options.seed)
         subwords = self.data.subwords
-        sizes = len(subwords.source), None if subwords.joint else len(subwords.target)
-        self.model: Seq2Seq = build(recipe.model, *sizes).to(self.device)
-        if job.init:
-            load_weights(self.model, read_tensors(directory / "data" / INITIAL_WEIGHTS))
+        self.model: Seq2Seq = build_model(recipe.model, subwords).to(self.device)
+        if job.options.begins_with:
+            load_weights(self.model, read_tensors(Run(directory).initial_weights_file))
         self.adam = FlatAdam(self.model, self.section, extra=5, zeros=team.zeros)
         self.progress = Progress()
         self.bad_updates = 0
@@ -104,7 +103,7 @@ class Trainer:
 
     @property
     def checkpoints(self) -> Path:
-        return self.directory / "checkpoints"
+        return Run(self.directory).checkpoints
 
     def run(self, watcher: Watcher) -> End:
         """Update until the budget is used, the score no longer rises, or somebody asks to stop."""
@@ -150,7 +149,7 @@ class Trainer:
 
     def _add_gradient(self, rows: Rows, index: int) -> None:
         """The random numbers of a chunk (dropout, subword sampling) are a function of seed, update and chunk alone."""
-        seed = int(np.random.SeedSequence((self.job.seed, self.progress.update, index)).generate_state(1)[0])
+        seed = int(np.random.SeedSequence((self.job.options.seed, self.progress.update, index)).generate_state(1)[0])
         torch.manual_seed(seed)
         subwords = self.data.subwords
         batch = assemble(self.data.train, rows, subwords, sampling=self.recipe.subwords.sampling, seed=seed)
@@ -182,7 +181,7 @@ class Trainer:
 
     def _used(self, update: int, seconds: float) -> float:
         """The fraction of the budget (updates or minutes, whichever is further) that is used."""
-        by_time = seconds / (60 * self.job.minutes) if self.job.minutes else 0.0
+        by_time = seconds / (60 * self.job.options.minutes) if self.job.options.minutes else 0.0
         return min(1.0, max(update / self.section.updates, by_time))
 
     def _end(self) -> End:
@@ -216,7 +215,7 @@ class Trainer:
         return every > 0 and self.progress.update % every == 0
 
     def _validate(self, watcher: Watcher) -> None:
-        found = validate(self.model, self.data, self.team, self.job.target)
+        found = validate(self.model, self.data, self.team, self.job.options.target)
         better = self.progress.best_score is None or found.bleu > self.progress.best_score
         self.progress = dataclasses.replace(
             self.progress,

@@ -13,7 +13,7 @@ from types import FrameType
 import torch
 
 from tongsa.base.devices import choose_device
-from tongsa.base.errors import DirectoryError, RecipeError, UsageError
+from tongsa.base.errors import RecipeError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.machine import usable_cores
 from tongsa.base.progress import Show, Silent
@@ -21,8 +21,8 @@ from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
 from tongsa.data.prepare import Pairs, Survey, prepare, survey
 from tongsa.formats.pairs import Reading, Tally, open_corpus
-from tongsa.runs.directory import WEIGHTS
-from tongsa.runs.job import INITIAL_WEIGHTS, Job, open_job, save_job
+from tongsa.runs.directory import Run
+from tongsa.runs.job import Job, TrainOptions
 from tongsa.text.subwords import Subwords, VocabularySizeError
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.distributed import Team, join, lead, started_by_torchrun
@@ -78,7 +78,7 @@ def train(
     if leads and resume:
         _reopen(directory, settings or {}, minutes, show)
     elif leads:
-        _refuse_to_overwrite(directory)
+        Run(directory).refuse_to_overwrite()
         start = Start(
             recipe=recipe,
             settings=dict(settings or {}),
@@ -160,26 +160,25 @@ def _begin(
     for line in validation.left_out.lines() if validation else []:
         show.say(f"validation: {line}")
     if start.init:
-        write_atomically(directory / "data" / INITIAL_WEIGHTS, (start.init / WEIGHTS).read_bytes())
+        write_atomically(Run(directory).initial_weights_file, Run(start.init).weights_file.read_bytes())
     elif start.teacher:
-        begin = directory / "data" / INITIAL_WEIGHTS
+        begin = Run(directory).initial_weights_file
         taken, all_ = write_inherited(begin, start.teacher, recipe.model, Subwords.load(start.teacher), start.seed)
         show.say(f"begins with the teacher's weights in {taken} of {all_} tensors")
     if isinstance(training, Mixture):
         training.save_old_to_score(directory)
     recipe = resolved(recipe, start.threads, start.device)
-    job = Job(
+    options = TrainOptions(
         source=source,
         target=target,
         seed=start.seed,
         minutes=start.minutes,
-        device=str(start.device),
-        threads=max(1, start.threads // recipe.training.processes),
-        corpora=corpus,
-        valid=valid,
+        corpora=tuple(corpus),
+        valid=tuple(valid),
         init=str(start.init or start.teacher) if start.init or start.teacher else None,
     )
-    save_job(directory, recipe, job)
+    job = Job(options=options, device=str(start.device), threads=max(1, start.threads // recipe.training.processes))
+    Run(directory).write_job(recipe, job)
 
 
 def _prepare_auto(
@@ -228,7 +227,7 @@ def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
 
 def _reopen(directory: Path, settings: Mapping[str, str], minutes: float | None, show: Show) -> None:
     """Lay new settings over those of a training that is to go on."""
-    recipe, job = open_job(directory)
+    recipe, job = Run(directory).read_job()
     changed = recipe.with_settings(settings)
     for section in ("corpus", "subwords", "model"):
         before, after = getattr(recipe, section), getattr(changed, section)
@@ -237,7 +236,8 @@ def _reopen(directory: Path, settings: Mapping[str, str], minutes: float | None,
                 f"the section [{section}] of a training cannot change when it is resumed",
                 "Begin a new one with another --out instead.",
             )
-    save_job(directory, changed, dataclasses.replace(job, minutes=minutes or job.minutes))
+    options = dataclasses.replace(job.options, minutes=minutes or job.options.minutes)
+    Run(directory).write_job(changed, dataclasses.replace(job, options=options))
     present = checkpoints(directory / "checkpoints")
     show.say(f"resuming after update {present[-1].update:,}" if present else "resuming from the beginning")
 
@@ -256,13 +256,13 @@ def _team(directory: Path, device: torch.device) -> Iterator[Team]:
         with join(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), "env://", device) as team:
             yield team
         return
-    recipe, _ = open_job(directory)
+    recipe, _ = Run(directory).read_job()
     with lead(recipe.training.processes, [str(directory)], device) as team:
         yield team
 
 
 def _run(directory: Path, team: Team, show: Show) -> End:
-    recipe, job = open_job(directory)
+    recipe, job = Run(directory).read_job()
     torch.set_num_threads(job.threads)
     trainer = Trainer(directory, recipe, job, team)
     if not team.leads:
@@ -295,14 +295,6 @@ def _stopping_on_interrupt(trainer: Trainer, show: Show) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _refuse_to_overwrite(directory: Path) -> None:
-    if checkpoints(directory / "checkpoints") or (directory / "translator.json").is_file():
-        raise DirectoryError(
-            f"{directory} already holds a training",
-            "Go on with it (--resume), or choose another --out: nothing is overwritten.",
-        )
 
 
 def _names(names: Names) -> list[str]:

@@ -13,9 +13,9 @@ from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.evaluation.metrics import text_metric
 from tongsa.models.contracts import Seq2Seq
+from tongsa.models.loss import smoothed_cross_entropy
 from tongsa.text.subwords import END
 from tongsa.training.distributed import Team
-from tongsa.training.loss import smoothed_cross_entropy
 
 CHUNK_TOKENS = 4096
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tongsa.base.progress import Show
-from tongsa.runs.directory import Card, named_weights, write_translator
+from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card, Provenance, Score
+from tongsa.runs.directory import Run
 from tongsa.runs.job import Job
 from tongsa.runs.log import RunLog
 from tongsa.training.checkpoint import Progress
@@ -24,7 +26,7 @@ class Leader:
         self._stack = ExitStack()
 
     def __enter__(self) -> Watcher:
-        self.log = RunLog(self.directory / "log.jsonl")
+        self.log = RunLog(Run(self.directory).log_file)
         self._stack.callback(self.log.close)
         self.board = _tensorboard(self.directory)
         start = self.trainer.progress
@@ -39,8 +41,8 @@ class Leader:
             processes=self.trainer.team.size,
             threads=job.threads,
         )
-        total = 60 * job.minutes if job.minutes else recipe.training.updates
-        self._by_time = bool(job.minutes)
+        total = 60 * job.options.minutes if job.options.minutes else recipe.training.updates
+        self._by_time = bool(job.options.minutes)
         self._shown = start.seconds if self._by_time else float(start.update)
         self.bar = self._stack.enter_context(self.show.bar("training", total, "s" if self._by_time else "updates"))
         self.bar.advance(self._shown)
@@ -80,8 +82,8 @@ class Leader:
         )
         self._write("validation", progress, log_loss=validation.log_loss, perplexity=perplexity, bleu=validation.bleu)
         if progress.best_update == progress.update:
-            card = card_of(self.trainer.job, self.trainer, {"bleu": {"score": validation.bleu, "signature": "greedy"}})
-            write_translator(self.directory, card, named_weights(self.trainer.model))
+            card = card_of(self.trainer.job, self.trainer, {"bleu": Score(validation.bleu, "greedy")})
+            Run(self.directory).write_translator(card, named_weights(self.trainer.model))
 
     def saved(self, progress: Progress) -> None:
         self._write("checkpoint", progress)
@@ -94,27 +96,27 @@ class Leader:
                     self.board.add_scalar(f"{event}/{name}", value, progress.update)
 
 
-def card_of(job: Job, trainer: Trainer, scores: dict[str, Any]) -> Card:
+def card_of(job: Job, trainer: Trainer, scores: dict[str, Score]) -> Card:
     progress = trainer.progress
     return Card(
-        source=job.source,
-        target=job.target,
+        source=job.options.source,
+        target=job.options.target,
         recipe=trainer.recipe,
         training=provenance(job, progress, len(trainer.data.train)),
         scores=scores,
     )
 
 
-def provenance(job: Job, progress: Progress, pairs: int) -> dict[str, Any]:
-    return {
-        "corpora": job.corpora,
-        "pairs": pairs,
-        "updates": progress.update,
-        "epochs": progress.position.epoch,
-        "target_tokens": progress.target_tokens,
-        "minutes": round(progress.seconds / 60, 2),
-        "seed": job.seed,
-    }
+def provenance(job: Job, progress: Progress, pairs: int) -> Provenance:
+    return Provenance(
+        corpora=job.options.corpora,
+        examples=pairs,
+        updates=progress.update,
+        epochs=progress.position.epoch,
+        target_tokens=progress.target_tokens,
+        minutes=round(progress.seconds / 60, 2),
+        seed=job.options.seed,
+    )
 
 
 def _tensorboard(directory: Path) -> Any:
@@ -123,4 +125,4 @@ def _tensorboard(directory: Path) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(directory / "tensorboard")
+    return SummaryWriter(Run(directory).tensorboard)

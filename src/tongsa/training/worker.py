@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from tongsa.base.errors import TrainingError
-from tongsa.runs.job import open_job
+from tongsa.runs.directory import Run
 from tongsa.training.distributed import arrive, follow, join, rendezvous
 from tongsa.training.loop import Trainer, Watcher
 from tongsa.training.memory import keep_freed_memory
@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, required=True)
     given = parser.parse_args()
     follow(given.leader)
-    recipe, job = open_job(given.directory)
+    recipe, job = Run(given.directory).read_job()
     torch.set_num_threads(job.threads)
     keep_freed_memory()
     arrive(given.meeting, given.rank)

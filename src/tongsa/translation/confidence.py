@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-KEY = "confidence"
-"""Where a card's scores keep the points."""
 
 CUT = 0.8
 """A sentence translated in pieces has lost the context between them; its confidence is multiplied by this."""
@@ -28,9 +24,9 @@ class Calibration:
     points: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, scores: Mapping[str, Any]) -> Calibration:
-        points = scores.get(KEY, [])
-        return cls(tuple(sorted((float(x), float(y)) for x, y in points)))
+    def of(cls, points: Iterable[tuple[float, float]]) -> Calibration:
+        """From a card's points, in whatever order they stand there."""
+        return cls(tuple(sorted(points)))
 
     def __call__(self, average: float) -> float:
         if not self.points:

@@ -17,7 +17,8 @@ from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.engines import ENGINES, PRECISIONS, Engine
 from tongsa.engines.inspection import POSITIONS, Facts, Inspection
-from tongsa.runs.directory import Card, read_card
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation import long_texts
@@ -91,7 +92,7 @@ class Translator:
         needed after all: to compile an engine, to look at attention, for sentences beyond the compiled positions.
         """
         path = Path(directory)
-        card = read_card(path)
+        card = Run(path).read_card()
         subwords = Subwords.load(path)
         place = device_name(device)
         kind = place.partition(":")[0]  # cuda:1 is a cuda

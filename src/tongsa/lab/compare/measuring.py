@@ -16,7 +16,7 @@ from tongsa.lab.compare.operations import flops_per_token
 from tongsa.lab.compare.plan import Plan
 from tongsa.lab.compare.result import Picture, Result
 from tongsa.pages.heatmaps import sharpest
-from tongsa.runs.log import read_log
+from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import END
 from tongsa.translation.translator import Translator
@@ -39,16 +39,16 @@ def measure(name: str, directory: Path, plan: Plan, test: Texts, shown: int, sho
         for side, vocabulary in enumerate((subwords.source, subwords.target))
     )
     within = [i for i in range(len(test)) if _fits(sources[i], targets[i], model.max_length)]
-    events = list(read_log(directory / "log.jsonl"))
+    events = Run(directory).events()
     training = translator.card.training
     return Result(
         name=name,
         architecture=translator.card.recipe.model.architecture,
         parameters=sum(parameter.numel() for parameter in model.parameters()),
-        updates=training["updates"],
-        minutes=training["minutes"],
-        epochs=training["epochs"],
-        target_tokens=training["target_tokens"],
+        updates=training.updates,
+        minutes=training.minutes,
+        epochs=training.epochs,
+        target_tokens=training.target_tokens,
         tokens_per_second=training_speed(events),
         flops_per_token=flops_per_token(model, translator.card.recipe, Prepared.open(directory)),
         sentences_per_second=speed,

@@ -25,8 +25,8 @@ from tongsa.lab.compare.preparing import PREPARED, Asked, Texts, prepared_plan
 from tongsa.lab.compare.result import Result, stored_result
 from tongsa.lab.compare.verdict import Comparison, judge_all, pictured
 from tongsa.lab.compare.writing import write_all
-from tongsa.runs.job import Job, save_job
-from tongsa.runs.log import read_log
+from tongsa.runs.directory import Run
+from tongsa.runs.job import Job, TrainOptions
 from tongsa.training.run import train
 
 Names = str | Path | Sequence[str | Path]
@@ -123,29 +123,28 @@ def _one(folder: Path, name: str, plan: Plan, test: Texts, show: Show) -> Result
 
 
 def _is_trained(directory: Path) -> bool:
-    log = directory / "log.jsonl"
-    return log.is_file() and any(event["event"] == "finish" for event in read_log(log))
+    return bool(Run(directory).events("finish"))
 
 
 def _begin(directory: Path, prepared: Path, name: str, plan: Plan) -> None:
     """A training that has its ids, and can be resumed from its beginning."""
-    if (directory / "job.json").is_file():
+    run = Run(directory)
+    if run.job_file.is_file():
         return
     shutil.rmtree(directory, ignore_errors=True)  # a kill may have left half of the links
     # Links need no room; ids are never written in place, so none can be changed through them.
-    shutil.copytree(prepared, directory, copy_function=_link, ignore=shutil.ignore_patterns("log.jsonl"))
+    shutil.copytree(prepared, directory, copy_function=_link, ignore=shutil.ignore_patterns(run.log_file.name))
     recipe = plan.recipes[name]
-    job = Job(
+    options = TrainOptions(
+        corpora=tuple(plan.corpora),
         source=plan.source,
         target=plan.target,
-        seed=plan.seed,
+        valid=tuple(plan.valid),
         minutes=plan.minutes,
-        device=plan.device,
-        threads=max(1, plan.threads // recipe.training.processes),
-        corpora=plan.corpora,
-        valid=plan.valid,
+        seed=plan.seed,
     )
-    save_job(directory, recipe, job)
+    threads = max(1, plan.threads // recipe.training.processes)
+    run.write_job(recipe, Job(options=options, device=plan.device, threads=threads))
 
 
 def _link(source: str, target: str) -> None:

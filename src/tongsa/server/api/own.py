@@ -81,6 +81,6 @@ def _scored(translator: Translator, target: str, logs: list[float]) -> dict[str,
     return {
         "log_probability": sum(logs),
         "average": average,
-        "confidence": Calibration.of(translator.card.scores)(average),
+        "confidence": Calibration.of(translator.card.confidence)(average),
         "tokens": [{"text": piece, "log_probability": log} for piece, log in zip(pieces, logs, strict=True)],
     }

@@ -17,7 +17,7 @@ from tongsa.server.work.kinds import TranslateSentences
 from tongsa.server.work.queue import Queue, WorkKind
 
 if TYPE_CHECKING:
-    from tongsa.runs.directory import Card
+    from tongsa.runs.card import Card
     from tongsa.translation.translator import Translation, Translator
 
 Piece = TypeVar("Piece")

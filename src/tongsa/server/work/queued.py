@@ -165,7 +165,7 @@ class PivotStep:
         score = 1.0
         if answers:
             totals, lengths = [each.log_probability for each in answers], [len(each.tokens) for each in answers]
-            score = Calibration.of(card.scores)(average(totals, lengths))
+            score = Calibration.of(card.confidence)(average(totals, lengths))
         words = self._words(text, answers, logs) if self.by_word else ()
         different = tuple(dict.fromkeys(other for other in others if other != text))
         return TranslatedText(text, different, Trust(score, tuple(words)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tongsa.base.errors import UsageError
+from tongsa.runs.directory import Run
 from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.text.languages import matches, plain_code
 
@@ -133,13 +134,14 @@ def invalid_language(asked: str) -> Refusal:
 def signature_of(directory: Path) -> Signature:
     """Differs after a translator was rewritten: its card is written last."""
     found = []
-    for name in ("translator.json", "weights.safetensors"):
+    run = Run(directory)
+    for path in (run.card_file, run.weights_file):
         try:
-            status = (directory / name).stat()
+            status = path.stat()
         except OSError:
-            found.append((name, 0, 0, 0))
+            found.append((path.name, 0, 0, 0))
         else:
-            found.append((name, status.st_ino, status.st_mtime_ns, status.st_size))
+            found.append((path.name, status.st_ino, status.st_mtime_ns, status.st_size))
     return tuple(found)
 
 

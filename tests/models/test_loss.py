@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from tongsa.training.loss import ROWS, linear_cross_entropy, smoothed_cross_entropy
+from tongsa.models.loss import ROWS, linear_cross_entropy, smoothed_cross_entropy
 
 smoothings = pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
 

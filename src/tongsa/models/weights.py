@@ -1,0 +1,75 @@
+"""Weights by name: taken from a model, put into one, read from a file and held against what the recipe says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from tongsa.base.errors import DirectoryError
+from tongsa.config import ModelSection
+from tongsa.models import build
+from tongsa.models.contracts import Seq2Seq
+from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
+from tongsa.text.subwords import Subwords
+
+
+def build_model(config: ModelSection, subwords: Subwords) -> Seq2Seq:
+    """A model with fresh weights for these vocabularies."""
+    return build(config, len(subwords.source), None if subwords.joint else len(subwords.target))
+
+
+def load_model(run: Run, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
+    """The model of a run directory with its weights."""
+    weights = read_weights(run, card.recipe.model, subwords)
+    model = build_model(card.recipe.model, subwords)
+    load_weights(model, weights)
+    return model.to(device).eval()
+
+
+def read_weights(run: Run, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
+    """The weights of a run directory; an error names all that do not fit the architecture and the subwords."""
+    weights = read_tensors(run.weights_file)
+    with torch.device("meta"):
+        model = build_model(config, subwords)
+    expected = dict(model.named_parameters())
+    problems = [f"{name} is missing" for name in expected if name not in weights]
+    problems += [f"{name} is not known to this architecture" for name in weights if name not in expected]
+    problems += [
+        f"{name} has the shape {list(weights[name].shape)}, {list(expected[name].shape)} is needed"
+        for name in expected
+        if name in weights and weights[name].shape != expected[name].shape
+    ]
+    if problems:
+        few = [*problems[:5], f"and {len(problems) - 5} more"] if len(problems) > 5 else problems
+        raise DirectoryError(f"{run.weights_file} does not fit {run.card_file.name} and the subwords beside it", *few)
+    return weights
+
+
+def named_weights(model: nn.Module) -> dict[str, Tensor]:
+    """The weights by name, each once: tied ones under their first name."""
+    return {name: parameter.detach().cpu().clone() for name, parameter in model.named_parameters()}
+
+
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Copy into the parameters in place: they may be views of a larger vector."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """All tensors of a safetensors file."""
+    try:
+        return load_file(path)
+    except FileNotFoundError as error:
+        raise DirectoryError(f"{path} is missing") from error
+    except (SafetensorError, OSError) as error:
+        raise DirectoryError(
+            f"{path} cannot be read: {error}", "It may have been cut short while it was copied."
+        ) from error

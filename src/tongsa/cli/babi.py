@@ -1,4 +1,4 @@
-"""`tongsa babi`"""
+"""`tongsa lab babi`"""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Threads, check_threads
+from tongsa.cli.options import Threads, grouped
 
 
+@grouped
 def babi(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The folder with qa1_..._train.txt, ..._test.txt etc.")],
     out: Annotated[Path, typer.Option("--out", help="Where to write networks and errors.")] = Path("runs/babi"),
@@ -39,9 +40,8 @@ def babi(
 ) -> None:
     """Train and test the memory network on the bAbI tasks: a table of errors by task, beside the paper's.
 
-    Example:  tongsa babi data/babi-en --restarts 3 --out runs/babi
+    Example:  tongsa lab babi data/babi-en --restarts 3 --out runs/babi
     """
-    check_threads(threads)
     wanted = _numbers(tasks)
 
     import torch

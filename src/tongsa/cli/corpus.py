@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Corpora, Encoding, Salvage
+from tongsa.cli.options import Corpora, Encoding, Salvage, Seed
 from tongsa.formats.registry import suffixes_with
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ app = typer.Typer(
 Source = Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")]
 Target = Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Processes (as many as cores by default).")]
-Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
 Out = Annotated[
     Path,
     typer.Option(

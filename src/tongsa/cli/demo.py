@@ -14,7 +14,7 @@ SENTENCES = 6
 
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Where to write corpus and translator.")] = Path("runs/demo"),
-    minutes: Annotated[float, typer.Option("--minutes", help="Of training.")] = 3.0,
+    minutes: Annotated[float, typer.Option("--minutes", help="Training time.")] = 3.0,
     pairs: Annotated[int, typer.Option("--pairs", help="Sentence pairs that the grammar writes to train on.")] = 40_000,
     threads: Threads = None,
 ) -> None:

@@ -1,53 +1,106 @@
-"""Documents on the command line: `tongsa translate DIR --document FILE...`"""
+"""`tongsa document`"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.base.progress import Show
+from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, grouped
 
 if TYPE_CHECKING:
     from tongsa.documents import Translated
-    from tongsa.documents.engine import TranslatorLike
     from tongsa.formats.segments import State
 
 
-def translate_documents(
-    translator: TranslatorLike,
-    files: Sequence[Path],
+@dataclass(frozen=True, kw_only=True)
+class DocumentOptions:
+    panel: ClassVar[str] = "Documents"
+
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; a folder for several. Beside the source else.")
+    ] = None
+    glossary: Annotated[Path | None, typer.Option("--glossary", help="Terms to use: SOURCE, tab, TARGET.")] = None
+    do_not_translate: Annotated[
+        list[Path] | None, typer.Option("--do-not-translate", help="Terms to keep as they are, a line each.")
+    ] = None
+    memory: Annotated[
+        list[Path] | None, typer.Option("--memory", help="Earlier translations to reuse: TMX, PO, TSV, ...")
+    ] = None
+    review: Annotated[
+        Path | None, typer.Option("--review", help="Write the least certain translations here, as TSV.")
+    ] = None
+    columns: Annotated[
+        str | None, typer.Option("--columns", help="Columns of a CSV file to translate, with commas.")
+    ] = None
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of text that is not UTF-8.")] = None
+
+
+@grouped
+def document(
+    directory: Directory,
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Markdown, HTML, PO, XLIFF, TMX, SRT, DOCX, ODT, JSON, CSV or text."),
+    ],
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
     *,
-    out: Path | None = None,
-    glossary: Path | None = None,
-    do_not_translate: Sequence[Path] = (),
-    memory: Sequence[Path] = (),
-    review: Path | None = None,
-    encoding: str | None = None,
-    columns: tuple[str, ...] = (),
-    show: Show,
+    options: DocumentOptions,
+    engine: EngineOptions,
+) -> None:
+    """Translate files with structure; tags, placeholders and layout stay as they are.
+
+    Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review look.tsv
+    """
+    translate_documents(directory, files, beam, length_penalty, options, engine)
+
+
+def translate_documents(
+    directory: Path,
+    files: Sequence[Path],
+    beam: int | None,
+    length_penalty: float | None,
+    options: DocumentOptions,
+    engine: EngineOptions,
 ) -> None:
     """Translate each file, say where it went and what needs a person, and write the review."""
+    from tongsa.base.progress import for_this_stream
     from tongsa.documents import Help, Languages, translate_document
     from tongsa.documents.glossary import read_glossary
     from tongsa.documents.memory import Memory
     from tongsa.documents.review import wants_review, write_review
 
+    show = for_this_stream()
+    translator = engine.load(directory)
+    search = translator.search
+    translator.search = replace(
+        search,
+        beam=search.beam if beam is None else beam,
+        length_penalty=search.length_penalty if length_penalty is None else length_penalty,
+    )
     languages = Languages(source=translator.card.source, target=translator.card.target)
-    targets = _targets(files, out, languages)
-    help = Help(glossary=read_glossary(glossary, do_not_translate), memory=Memory.read(memory, languages))
+    targets = _targets(files, options.output, languages)
+    help = Help(
+        glossary=read_glossary(options.glossary, options.do_not_translate or ()),
+        memory=Memory.read(options.memory or (), languages),
+    )
+    columns = tuple(options.columns.split(",")) if options.columns else ()
     done: list[Translated] = []
     for file, target in zip(files, targets, strict=True):
-        document = translate_document(
-            translator, file, target, help=help, encoding=encoding, columns=columns, show=show
+        made = translate_document(
+            translator, file, target, help=help, encoding=options.encoding, columns=columns, show=show
         )
-        done.append(document)
-        show.say(f"{file} -> {document.target}: {_summary(document)}")
-    if review:
-        count = write_review(review, done)
-        show.say(f"{review}: {count:,} to look at, the least certain first")
+        done.append(made)
+        show.say(f"{file} -> {made.target}: {_summary(made)}")
+    if options.review:
+        count = write_review(options.review, done)
+        show.say(f"{options.review}: {count:,} to look at, the least certain first")
     elif unsure := sum(wants_review(outcome) for document in done for outcome in document.outcomes):
         show.say(f"{unsure:,} are worth a look; to have them in a file:  --review FILE")
 

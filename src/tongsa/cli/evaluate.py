@@ -11,23 +11,11 @@ from typing import Annotated
 import typer
 
 from tongsa.base.errors import CorpusError
-from tongsa.cli.options import (
-    Beam,
-    Corpora,
-    Device,
-    Directory,
-    Encoding,
-    EngineName,
-    LengthPenalty,
-    Precision,
-    Salvage,
-    Shortlist,
-    Threads,
-    check_threads,
-)
+from tongsa.cli.options import Beam, Corpora, Directory, Encoding, EngineOptions, LengthPenalty, Salvage, grouped
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
 
 
+@grouped
 def evaluate(
     directory: Directory,
     corpus: Corpora,
@@ -40,28 +28,21 @@ def evaluate(
     length_penalty: LengthPenalty = None,
     encoding: Encoding = "utf-8",
     salvage: Salvage = False,
-    engine: EngineName = "auto",
-    precision: Precision = "auto",
-    shortlist: Shortlist = False,
-    device: Device = "auto",
-    threads: Threads = None,
+    *,
+    engine: EngineOptions,
 ) -> None:
     """Translate a test corpus and score it against its references (sacrebleu).
 
     Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
     """
-    check_threads(threads)
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.formats.pairs import Reading, open_corpus
     from tongsa.translation.stream import Stream, Texts
-    from tongsa.translation.translator import Translator
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     text_metrics(metrics)  # an unknown one is an error before the minutes of translating
-    translator = Translator.load(
-        directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
-    )
+    translator = engine.load(directory)
     languages = Reading(
         source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
     )

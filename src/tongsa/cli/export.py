@@ -29,7 +29,7 @@ def export(
     if shortlist and to_format != "ctranslate2":
         raise UsageError("--shortlist goes with --format ctranslate2")
     if to_format not in FORMATS:
-        raise UsageError(f"{to_format} is no format to export to", f"Formats: {', '.join(FORMATS)}")
+        raise UsageError(f"unknown export format: {to_format}", f"Formats: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} is there already", "Choose another place: nothing is overwritten.")
     from tongsa.engines import PRECISIONS
@@ -48,7 +48,7 @@ def export(
         from tongsa.engines.ctranslate2_export import write_ctranslate2
 
         if precision not in PRECISIONS:
-            raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
+            raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
         chosen = "int8" if precision == "auto" else precision
         weights = read_tensors(Run(directory).weights_file)
         with replacing(out) as temporary:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Device, Directory, Threads, check_threads
+from tongsa.cli.options import Directory, MachineOptions, grouped
 
 if TYPE_CHECKING:
     from tongsa.engines.inspection import Inspection, Kind
@@ -17,6 +17,7 @@ KINDS = {"encoder-decoder": "cross", "encoder": "encoder", "decoder": "decoder"}
 FORMATS = (".html", ".png", ".svg")
 
 
+@grouped
 def inspect(
     directory: Directory,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A sentence to look at while it is translated.")],
@@ -29,22 +30,21 @@ def inspect(
     kind: Annotated[str, typer.Option("--kind", help="encoder-decoder, encoder or decoder.")] = "encoder-decoder",
     layer: Annotated[int | None, typer.Option("--layer", help="From 1; the clearest one by default.")] = None,
     head: Annotated[int | None, typer.Option("--head", help="From 1; the mean of the heads by default.")] = None,
-    device: Device = "auto",
-    threads: Threads = None,
+    *,
+    machine: MachineOptions,
 ) -> None:
     """Show what a translator attends to: in the terminal, as a page to explore, or as a picture.
 
     Examples:  tongsa inspect runs/en-de "Two dogs."      tongsa inspect runs/en-de "Two dogs." --out attention.html
     """
     if kind not in KINDS:
-        raise UsageError(f"{kind} is no kind of attention", f"Kinds: {', '.join(KINDS)}")
+        raise UsageError(f"unknown kind of attention: {kind}", f"Kinds: {', '.join(KINDS)}")
     suffix = out.suffix.lower() if out else ""
     if out and suffix not in FORMATS:
         raise UsageError(f"{out}: the name must end in {', '.join(FORMATS)}")
-    check_threads(threads)
     from tongsa.translation.translator import Translator
 
-    translator = Translator.load(directory, engine="native", threads=threads, device=device)
+    translator = Translator.load(directory, engine="native", threads=machine.threads, device=machine.device)
     seen = translator.inspect(text, to_text)
     if not seen.kinds():
         raise UsageError(

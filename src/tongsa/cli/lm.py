@@ -1,4 +1,4 @@
-"""`tongsa lm`"""
+"""`tongsa lab lm`"""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from tongsa.cli.options import Encoding, Threads, check_threads
+from tongsa.cli.options import Encoding, Threads, grouped
 
 
+@grouped
 def lm(
     text: Annotated[Path, typer.Argument(metavar="TEXT", help="Text to learn from, a sentence a line (also .gz .xz).")],
     valid: Annotated[Path, typer.Option("--valid", help="Held-out text, measured after every epoch.")],
@@ -22,17 +23,15 @@ def lm(
     memories: Annotated[int, typer.Option("--memories", help="Words that it looks back.")] = 50,
     epochs: Annotated[int, typer.Option("--epochs", help="Passes over the text.")] = 5,
     dropout: Annotated[float, typer.Option("--dropout", help="Not in the paper: 0 leaves it out.")] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for all random choices.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on after the last whole epoch.")] = False,
     encoding: Encoding = "utf-8",
     threads: Threads = None,
 ) -> None:
     """Train the memory network as a language model, and measure it against a trigram on held-out text.
 
-    Example:  tongsa lm data/train.en --valid data/valid.en --lines 40000 --out runs/lm
+    Example:  tongsa lab lm data/train.en --valid data/valid.en --lines 40000 --out runs/lm
     """
-    check_threads(threads)
-
     import torch
 
     from tongsa.base.progress import for_this_stream

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from inspect import signature as inspect_signature
+from typing import Any
 
 import typer
 
 from tongsa import __version__
 from tongsa.base.errors import TongsaError
 from tongsa.cli import (
-    babi,
-    compare,
     corpus,
     demo,
     distill,
     doctor,
+    document,
     evaluate,
     export,
     import_,
     inspect,
-    lm,
+    lab,
     score,
     serve,
     train,
     translate,
 )
+from tongsa.cli.options import renamed
 
 app = typer.Typer(
     name="tongsa",
@@ -38,25 +39,54 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "train": train.train,
-    "translate": translate.translate,
-    "evaluate": evaluate.evaluate,
-    "score": score.score,
-    "inspect": inspect.inspect,
-    "compare": compare.compare,
-    "export": export.export,
-    "import": import_.import_,
-    "distill": distill.distill,
-    "babi": babi.babi,
-    "lm": lm.lm,
-    "demo": demo.demo,
-    "serve": serve.serve,
-    "doctor": doctor.doctor,
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Train": {
+        "train": train.train,
+        "resume": train.resume,
+        "finetune": train.finetune,
+        "distill": distill.distill,
+        "demo": demo.demo,
+    },
+    "Translate": {
+        "translate": translate.translate,
+        "document": document.document,
+        "serve": serve.serve,
+    },
+    "Measure and look inside": {
+        "evaluate": evaluate.evaluate,
+        "score": score.score,
+        "inspect": inspect.inspect,
+    },
+    "Other programs, this machine": {
+        "export": export.export,
+        "import": import_.import_,
+        "doctor": doctor.doctor,
+    },
 }
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
-app.add_typer(corpus.app)
+COMMANDS = {name: command for panel in PANELS.values() for name, command in panel.items()}
+GROUPS = {"corpus": corpus.app, "lab": lab.app}
+
+
+def _old(name: str, command: Callable[..., None]) -> Callable[..., None]:
+    """A command of version 0.1 under its old name."""
+
+    def run(**values: Any) -> None:
+        renamed(f"tongsa {name}", f"tongsa lab {name}")
+        command(**values)
+
+    run.__doc__ = command.__doc__
+    run.__annotations__ = command.__annotations__
+    run.__signature__ = inspect_signature(command)  # type: ignore[attr-defined]
+    return run
+
+
+for _panel, _commands in PANELS.items():
+    for _name, _command in _commands.items():
+        app.command(_name, rich_help_panel=_panel)(_command)
+app.add_typer(corpus.app, rich_help_panel="Train")
+app.add_typer(lab.app, rich_help_panel="Measure and look inside")
+for _name, _command in lab.COMMANDS.items():
+    app.command(_name, hidden=True)(_old(_name, _command))
 
 
 def _version(asked: bool) -> None:
@@ -67,9 +97,7 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
-    ] = False,
+    version: bool = typer.Option(False, "--version", help="Print the version.", callback=_version, is_eager=True),
 ) -> None:
     """Parallel text in, a private translator out."""
 

@@ -1,15 +1,29 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+A group of options is a dataclass whose fields are options, and a panel of the help. A command takes the group as one
+parameter; `grouped` spreads its fields over the command line.
+"""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import inspect
+import sys
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from tongsa.base.containers import PACKED
 from tongsa.base.errors import UsageError
 from tongsa.formats.registry import suffixes_with
+
+if typing.TYPE_CHECKING:
+    from tongsa.translation.translator import Translator
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
 CORPORA_HELP = (
@@ -18,17 +32,13 @@ CORPORA_HELP = (
     " or mtdata:NAME. Several are read one after the other."
 )
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]
+Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).", min=1)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
-Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).")]
-EngineName = Annotated[str, typer.Option("--engine", help="auto, ctranslate2 or native.")]
-Precision = Annotated[str, typer.Option("--precision", help="auto, int8 or float32.")]
-Shortlist = Annotated[
-    bool, typer.Option("--shortlist", help="Score only what the source can become: faster (CTranslate2).")
-]
 Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]
 LengthPenalty = Annotated[
     float | None, typer.Option("--length-penalty", help="alpha of ((5 + n) / 6)^alpha: higher for longer output.")
 ]
+Precision = Annotated[str, typer.Option("--precision", help="auto, int8 or float32.")]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
 Salvage = Annotated[
     bool,
@@ -36,8 +46,103 @@ Salvage = Annotated[
         "--salvage", help="Recover what is readable from damaged files and report the rest, instead of failing."
     ),
 ]
+Seed = Annotated[int, typer.Option("--seed", help="Seed for all random choices.", min=0)]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a key of the recipe: SECTION.KEY=VALUE.", metavar="KEY=VALUE")
+]
+Minutes = Annotated[float | None, typer.Option("--minutes", help="Training time; the learning rate is planned for it.")]
+Valid = Annotated[
+    list[str] | None, typer.Option("--valid", help="Corpus to validate on; by default some pairs are held out.")
+]
 
 
-def check_threads(threads: int | None) -> None:
-    if threads is not None and threads < 1:
-        raise UsageError(f"--threads must be at least 1, not {threads}")
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    panel: ClassVar[str] = "Machine"
+
+    threads: Threads = None
+    device: Device = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    panel: ClassVar[str] = "Engine and machine"
+
+    engine: Annotated[str, typer.Option("--engine", help="auto, ctranslate2 or native.")] = "auto"
+    precision: Precision = "auto"
+    shortlist: Annotated[
+        bool, typer.Option("--shortlist", help="Score only likely translations of the source's words: faster.")
+    ] = False
+    device: Device = "auto"
+    threads: Threads = None
+
+    def load(self, directory: Path) -> Translator:
+        from tongsa.translation.translator import Translator
+
+        return Translator.load(
+            directory,
+            engine=self.engine,
+            precision=self.precision,
+            threads=self.threads,
+            device=self.device,
+            shortlist=self.shortlist,
+        )
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with each group of options spread over its signature, for typer to read."""
+    groups: dict[str, type[Any]] = {}
+    spread: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if dataclasses.is_dataclass(parameter.annotation):
+            groups[parameter.name] = typing.cast(type[Any], parameter.annotation)
+            spread += _fields(groups[parameter.name])
+        else:
+            spread.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in dataclasses.fields(group)})
+        command(**values)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
+    run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
+    return run
+
+
+def _fields(group: type[Any]) -> list[inspect.Parameter]:
+    hints = typing.get_type_hints(group, include_extras=True)
+    found = []
+    for field in dataclasses.fields(group):
+        kind, option = typing.get_args(hints[field.name])
+        option = copy.copy(option)
+        option.rich_help_panel = group.panel
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        found.append(
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
+            )
+        )
+    return found
+
+
+def parse_settings(settings: list[str] | None) -> dict[str, str]:
+    """`["model.d_model=256"]` as a dict; the recipe checks keys and values."""
+    wrong = [setting for setting in settings or [] if "=" not in setting]
+    if wrong:
+        raise UsageError(
+            f"--set {wrong[0]} has no value", "A setting is SECTION.KEY=VALUE, for example model.d_model=256"
+        )
+    parts = [setting.partition("=") for setting in settings or []]
+    return {key.strip(): value.strip() for key, _, value in parts}
+
+
+def check_minutes(minutes: float | None) -> None:
+    if minutes is not None and not 0 < minutes < float("inf"):
+        raise UsageError(f"--minutes must be above 0, not {minutes:g}")
+
+
+def renamed(old: str, new: str) -> None:
+    """Tell about the new spelling of something; the old one works for one more version."""
+    print(f"note: {old} will go in version 0.3; use  {new}", file=sys.stderr)

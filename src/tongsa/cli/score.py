@@ -4,41 +4,28 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tongsa.cli.options import (
-    Corpora,
-    Device,
-    Directory,
-    Encoding,
-    EngineName,
-    Precision,
-    Salvage,
-    Threads,
-    check_threads,
-)
+from tongsa.cli.options import Corpora, Directory, Encoding, EngineOptions, Salvage, grouped
 
 BLOCK = 1024
 
 
+@grouped
 def score(
     directory: Directory,
     corpus: Corpora,
     encoding: Encoding = "utf-8",
     salvage: Salvage = False,
-    engine: EngineName = "auto",
-    precision: Precision = "auto",
-    device: Device = "auto",
-    threads: Threads = None,
+    *,
+    engine: EngineOptions,
 ) -> None:
     """Print the log-probability of each target given its source: the sum, a tab, the mean over its tokens.
 
     Example:  tongsa score runs/en-de data/test
     """
-    check_threads(threads)
     from tongsa.base.progress import for_this_stream
     from tongsa.formats.pairs import Reading, open_corpus
-    from tongsa.translation.translator import Translator
 
-    translator = Translator.load(directory, engine=engine, precision=precision, threads=threads, device=device)
+    translator = engine.load(directory)
     languages = Reading(
         source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
     )

@@ -3,48 +3,53 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from tongsa.base.errors import MissingExtraError
-from tongsa.cli.options import Beam, Device, EngineName, Precision, Shortlist, Threads, check_threads
+from tongsa.cli.options import Beam, EngineOptions, grouped
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
 
 
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    panel: ClassVar[str] = "Network and access"
+
+    host: Annotated[str, typer.Option("--host", help="Address to listen at; 0.0.0.0 lets other machines in.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, typer.Option("--port", help="Port to listen at; 0 takes any free one.")] = 5000
+    api_keys: Annotated[
+        Path | None, typer.Option("--api-keys", help="TOML: [NAME], key = ..., requests = ..., characters = ...")
+    ] = None
+    cors: Annotated[
+        str, typer.Option("--cors", help="Origins whose pages may ask, with commas; * for all (none by default).")
+    ] = ""
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Take clients' addresses from a proxy on this machine.")
+    ] = False
+
+
+@grouped
 def serve(
     directories: Annotated[
         list[Path], typer.Argument(metavar="DIR...", help="Translator directories, as `tongsa train` writes them.")
     ],
-    host: Annotated[
-        str, typer.Option("--host", help="Address to listen at; 0.0.0.0 lets other machines in.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="Port to listen at; 0 takes any free one.")] = 5000,
-    api_keys: Annotated[
-        Path | None, typer.Option("--api-keys", help="TOML: [NAME], key = ..., requests = ..., characters = ...")
-    ] = None,
     limits: Annotated[
         str, typer.Option("--limits", help="characters=20000,queue=512,...; docs/serving.md has them all.")
     ] = "",
     data: Annotated[
         Path | None, typer.Option("--data", help="Folder that keeps glossaries, suggestions and what keys have used.")
     ] = None,
-    cors: Annotated[
-        str, typer.Option("--cors", help="Origins whose pages may ask, with commas; * for all (none by default).")
-    ] = "",
-    behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="Take clients' addresses from a proxy on this machine.")
-    ] = False,
     log_level: Annotated[str, typer.Option("--log-level", help="info, warning or error.")] = "info",
     beam: Beam = None,
-    engine: EngineName = "auto",
-    precision: Precision = "auto",
-    shortlist: Shortlist = False,
-    device: Device = "auto",
-    threads: Threads = None,
+    *,
+    network: NetworkOptions,
+    engine: EngineOptions,
 ) -> None:
     """Serve translators: a page, LibreTranslate's and DeepL's interfaces, and Tongsa's own.
 
@@ -53,7 +58,6 @@ def serve(
     for package in PACKAGES:
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(package.replace("_", "-"), "serve")
-    check_threads(threads)
     from tongsa.base.machine import usable_cores
     from tongsa.server.http.keys import Keys
     from tongsa.server.http.limits import parse
@@ -63,9 +67,7 @@ def serve(
     from tongsa.translation.translator import Translator
 
     def load(directory: Path) -> Translator:
-        translator = Translator.load(
-            directory, engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
-        )
+        translator = engine.load(directory)
         if beam is not None:
             translator.search = replace(translator.search, beam=beam)
         return translator
@@ -73,9 +75,18 @@ def serve(
     service = Service(
         translators=Translators(directories, load),
         limits=parse(limits),
-        workers=threads or usable_cores(),
-        keys=Keys.read(api_keys) if api_keys else None,
+        workers=engine.threads or usable_cores(),
+        keys=Keys.read(network.api_keys) if network.api_keys else None,
         data=data,
     )
-    origins = tuple(origin.strip() for origin in cors.split(",") if origin.strip())
-    run(service, Place(host=host, port=port, cors=origins, behind_proxy=behind_proxy, log_level=log_level))
+    origins = tuple(origin.strip() for origin in network.cors.split(",") if origin.strip())
+    run(
+        service,
+        Place(
+            host=network.host,
+            port=network.port,
+            cors=origins,
+            behind_proxy=network.behind_proxy,
+            log_level=log_level,
+        ),
+    )

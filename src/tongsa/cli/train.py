@@ -1,114 +1,193 @@
-"""`tongsa train`"""
+"""`tongsa train`, `tongsa resume` and `tongsa finetune`"""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import CORPORA_HELP, Device, Salvage, Threads
+from tongsa.cli.options import (
+    CORPORA_HELP,
+    Corpora,
+    MachineOptions,
+    Minutes,
+    Salvage,
+    Seed,
+    Settings,
+    Valid,
+    check_minutes,
+    grouped,
+    parse_settings,
+    renamed,
+)
+
+Out = Annotated[Path, typer.Option("--out", help="The translator directory to write.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    panel: ClassVar[str] = "Text"
+
+    valid: Valid = None
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the text, for example cp949.")] = None
+    salvage: Salvage = False
+
+    def settings(self) -> dict[str, str]:
+        encoding = {"corpus.encoding": self.encoding} if self.encoding else {}
+        return encoding | ({"corpus.salvage": "true"} if self.salvage else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    panel: ClassVar[str] = "Recipe and budget"
+
+    setting: Settings = None
+    minutes: Minutes = None
+    seed: Seed = 1
+
+    def __post_init__(self) -> None:
+        check_minutes(self.minutes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixOptions:
+    panel: ClassVar[str] = "Text"
+
+    mix: Annotated[
+        list[str] | None, typer.Option("--mix", help="Old text to mix in, so that the model does not forget it.")
+    ] = None
+    mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Old pairs for each new one.")] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OldTrainOptions:
+    """Options of version 0.1 that are commands now."""
+
+    panel: ClassVar[str] = "Old spellings"
+
+    resume: Annotated[bool, typer.Option("--resume", hidden=True)] = False
+    init: Annotated[Path | None, typer.Option("--init", hidden=True)] = None
+    mix: Annotated[list[str] | None, typer.Option("--mix", hidden=True)] = None
+    mix_ratio: Annotated[float, typer.Option("--mix-ratio", hidden=True)] = 1.0
+
+
+@grouped
 def train(
-    corpus: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="CORPUS...",
-            help=CORPORA_HELP,
-        ),
-    ] = None,
+    corpus: Annotated[list[str] | None, typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)] = None,
     source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")] = "",
     target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")] = "",
     out: Annotated[Path | None, typer.Option("--out", help="The translator directory to write.")] = None,
-    valid: Annotated[
-        list[str] | None, typer.Option("--valid", help="Corpus to validate on; otherwise a part is held out.")
-    ] = None,
     recipe: Annotated[
         str, typer.Option("--recipe", help="auto, the name of a recipe (tiny, small, base, big, ...), or a TOML file.")
     ] = "auto",
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="SECTION.KEY=VALUE: change any key of the recipe.")
-    ] = None,
-    minutes: Annotated[
-        float | None, typer.Option("--minutes", help="Train so long; the learning rate is planned for it.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
-    init: Annotated[
-        Path | None, typer.Option("--init", help="Fine-tune: begin with the weights and subwords of this translator.")
-    ] = None,
-    mix: Annotated[
-        list[str] | None, typer.Option("--mix", help="With --init: old text to mix in, against forgetting.")
-    ] = None,
-    mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Old pairs for each new one.")] = 1.0,
-    threads: Threads = None,
-    device: Device = "auto",
-    encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of the text, for example cp949.")] = None,
-    salvage: Salvage = False,
+    *,
+    budget: BudgetOptions,
+    text: TextOptions,
+    machine: MachineOptions,
+    old: OldTrainOptions,
 ) -> None:
     """Train a translator from parallel text.
 
     Example:  tongsa train data/train --from en --to de --valid data/valid --out runs/en-de --minutes 30
     """
-    from tongsa.base.progress import for_this_stream
-
     if out is None:
         raise UsageError(
             "--out is missing: the directory that the translator is written to", "For example --out runs/en-de"
         )
-    if not resume and not (corpus and source and target):
+    if old.resume:
+        renamed("train --resume", f"tongsa resume {out}")
+        _run([], source, target, out, budget=budget, text=text, machine=machine, resume=True)
+        return
+    if not (corpus and source and target):
         raise UsageError(
             "a training needs a corpus and its languages",
             "For example:  tongsa train data/train --from en --to de --out runs/en-de",
         )
-    if init and recipe != "auto":
+    if old.init and recipe != "auto":
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
-    if mix and not init:
-        raise UsageError("--mix goes with --init", "Without it, name all corpora one after the other.")
-    if minutes is not None and not 0 < minutes < float("inf"):
-        raise UsageError(f"--minutes must be above 0, not {minutes:g}")
-    if seed < 0:
-        raise UsageError(f"--seed must not be negative, but is {seed}")
-    if threads is not None and threads < 1:
-        raise UsageError(f"--threads must be at least 1, not {threads}")
-    settings = parse(setting or [])
-    if encoding:
-        settings["corpus.encoding"] = encoding
-    if salvage:
-        settings["corpus.salvage"] = "true"
+    if old.mix and not old.init:
+        raise UsageError("--mix goes with fine-tuning", "Without it, name all corpora one after the other.")
+    mix = MixOptions(mix=old.mix, mix_ratio=old.mix_ratio)
+    if old.init:
+        renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
+    _run(corpus, source, target, out, recipe=recipe, budget=budget, text=text, machine=machine, init=old.init, mix=mix)
+
+
+@grouped
+def resume(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The directory of the training, its --out.")],
+    setting: Settings = None,
+    minutes: Minutes = None,
+    *,
+    machine: MachineOptions,
+) -> None:
+    """Go on with a training that was interrupted or killed, bit for bit; or train longer.
+
+    Example:  tongsa resume runs/en-de
+    """
+    budget = BudgetOptions(setting=setting, minutes=minutes)
+    _run([], "", "", directory, budget=budget, text=TextOptions(), machine=machine, resume=True)
+
+
+@grouped
+def finetune(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The translator directory to start from.")],
+    corpus: Corpora,
+    out: Out,
+    *,
+    mix: MixOptions,
+    budget: BudgetOptions,
+    text: TextOptions,
+    machine: MachineOptions,
+) -> None:
+    """Train a translator further, with new text; it keeps its vocabulary and recipe.
+
+    Example:  tongsa finetune runs/en-de data/new --mix data/train --out runs/en-de-new --minutes 10
+    """
+    from tongsa.runs.directory import read_card
+
+    card = read_card(directory)
+    _run(corpus, card.source, card.target, out, budget=budget, text=text, machine=machine, init=directory, mix=mix)
+
+
+def _run(
+    corpus: list[str],
+    source: str,
+    target: str,
+    out: Path,
+    *,
+    budget: BudgetOptions,
+    text: TextOptions,
+    machine: MachineOptions,
+    recipe: str = "auto",
+    resume: bool = False,
+    init: Path | None = None,
+    mix: MixOptions = MixOptions(),
+) -> None:
     import tongsa
+    from tongsa.base.progress import for_this_stream
 
     translator = tongsa.train(
-        corpus or [],
+        corpus,
         source=source,
         target=target,
         out=out,
-        valid=valid,
+        valid=text.valid,
         recipe=recipe,
-        settings=settings,
-        minutes=minutes,
-        seed=seed,
+        settings={**parse_settings(budget.setting), **text.settings()},
+        minutes=budget.minutes,
+        seed=budget.seed,
         resume=resume,
-        threads=threads,
-        device=device,
+        threads=machine.threads,
+        device=machine.device,
         show=for_this_stream(),
         init=init,
-        mix=mix,
-        mix_ratio=mix_ratio,
+        mix=mix.mix,
+        mix_ratio=mix.mix_ratio,
     )
-    if translator is None and os.getenv("RANK", "0") == "0":  # of several, only the leading one gives one back
+    if translator is None and os.getenv("RANK", "0") == "0":  # of several processes, only rank 0 returns a translator
         raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator
-
-
-def parse(settings: list[str]) -> dict[str, str]:
-    """`["model.d_model=256"]` as a dict; the recipe checks keys and values."""
-    wrong = [setting for setting in settings if "=" not in setting]
-    if wrong:
-        raise UsageError(
-            f"--set {wrong[0]} has no value", "A setting is SECTION.KEY=VALUE, for example model.d_model=256"
-        )
-    parts = [setting.partition("=") for setting in settings]
-    return {key.strip(): value.strip() for key, _, value in parts}

@@ -1,4 +1,4 @@
-"""The work of `tongsa translate`: from where the lines come, how they are written, what is told meanwhile."""
+"""Translating lines for `tongsa translate`: where they come from, how they are written, what is reported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tongsa.translation.translator import Translation, Translator
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class OutputFormat:
     """How a translation is written."""
 
     nbest: int
@@ -44,32 +44,32 @@ class Form:
             yield "\t".join(columns) + "\n"
 
     def text(self, translations: Sequence[Translation], first: int) -> str:
-        if self == Form(nbest=1, scores=False, alignment=False):
+        if self == OutputFormat(nbest=1, scores=False, alignment=False):
             return "".join([translation.text + "\n" for translation in translations])
         return "".join(line for n, one in enumerate(translations, first) for line in self.lines(one, n))
 
 
-class Job:
+class LineTranslation:
     """One run of the command."""
 
-    def __init__(self, translator: Translator, search: Search, form: Form, *, weights: Path) -> None:
+    def __init__(self, translator: Translator, search: Search, output_format: OutputFormat, *, weights: Path) -> None:
         self.translator = translator
-        self.search = replace(search, scores=form.nbest > 1 or form.scores)
-        self.form = form
+        self.search = replace(search, scores=output_format.nbest > 1 or output_format.scores)
+        self.format = output_format
         self.weights = weights
         self.notes: Counter[str] = Counter()
         self.count = 0
 
     def texts(self, texts: list[str]) -> None:
-        translations = self.translator.translate(texts, self.search, alignment=self.form.alignment)
+        translations = self.translator.translate(texts, self.search, alignment=self.format.alignment)
         self._note(translations)
-        _print(self.form.text(translations, 1))
+        _print(self.format.text(translations, 1))
 
     def to_standard_output(self, source: Path | None) -> None:
         with _opened(source) as stream, _bar(stream, to_file=False) as advance:
             for done in self._stream(source).translate(Lines(stream)):
                 self._note(done.translations)
-                _print(self.form.text(done.translations, done.window.first))
+                _print(self.format.text(done.translations, done.window.first))
                 advance(len(done.translations))
 
     def to_file(self, source: Path | None, path: Path, *, resume: bool) -> None:
@@ -86,7 +86,7 @@ class Job:
             advance(lines.number)
             for done in self._stream(source).translate(lines):
                 self._note(done.translations)
-                text = self.form.text(done.translations, done.window.first)
+                text = self.format.text(done.translations, done.window.first)
                 output.write(text, lines=len(done.translations), digest=done.window.digest)
                 advance(len(done.translations))
             output.finish()
@@ -109,7 +109,7 @@ class Job:
             decoded = decode(line, name, number, "utf-8").removesuffix("\r")
             return decoded.removeprefix("\ufeff") if number == 1 else decoded
 
-        return Stream(self.translator, self.search, text, alignment=self.form.alignment)
+        return Stream(self.translator, self.search, text, alignment=self.format.alignment)
 
     def _settings(self) -> dict[str, str]:
         """What the same input must meet again for its output to be the same."""
@@ -119,7 +119,7 @@ class Job:
             "weights": weights,
             "engine": self.translator.made_with,
             "search": str(self.search),
-            "form": str(self.form),
+            "format": str(self.format),
         }
 
     @staticmethod

@@ -148,9 +148,9 @@ def finetune(
 
     Example:  tongsa finetune runs/en-de data/new --mix data/train --out runs/en-de-new --minutes 10
     """
-    from tongsa.runs.directory import read_card
+    from tongsa.runs.directory import Run
 
-    card = read_card(directory)
+    card = Run(directory).read_card()
     _run(corpus, card.source, card.target, out, budget=budget, text=text, machine=machine, init=directory, mix=mix)
 
 

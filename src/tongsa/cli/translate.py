@@ -137,7 +137,9 @@ def translate(
 
     translator = engine.load(directory)
     output_format = OutputFormat(nbest=search.nbest, scores=files.scores, alignment=files.alignment)
-    lines = LineTranslation(translator, search.over(translator.search), output_format, weights=Run(directory).weights_file)
+    lines = LineTranslation(
+        translator, search.over(translator.search), output_format, weights=Run(directory).weights_file
+    )
     if text:
         lines.texts(text)
     elif files.output is None:

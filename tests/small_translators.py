@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from tongsa.runs.card import Card
 from torch import nn
 
 import tongsa
@@ -16,6 +15,7 @@ from tongsa.demo.grammar import corpus
 from tongsa.models import build
 from tongsa.models.contracts import token_mask
 from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords, learn
 

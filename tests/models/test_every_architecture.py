@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tongsa.runs.card import Card
 from torch import Tensor
 
 from small_translators import small_subwords
@@ -22,6 +21,7 @@ from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.training.optimizer import FlatAdam
 

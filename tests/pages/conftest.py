@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from tongsa.runs.card import Card, Provenance, Score
 
 from tongsa.config import Recipe, SubwordsSection, TransformerSection
 from tongsa.models import build
 from tongsa.models.weights import named_weights
+from tongsa.runs.card import Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords, learn
 from tongsa.translation.translator import Translator

@@ -12,12 +12,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import tongsa.runs.directory as module
+from tongsa.base.errors import DirectoryError
 from tongsa.config import Recipe, SubwordsSection
+from tongsa.models import build
 from tongsa.models.weights import load_model, named_weights, read_tensors
 from tongsa.runs.card import FORMAT, Card, Provenance, Score
 from tongsa.runs.directory import Run
-from tongsa.base.errors import DirectoryError
-from tongsa.models import build
 from tongsa.text.subwords import Subwords, learn
 from tongsa.translation.translator import Translator
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tongsa.runs.card import Card
 
 from tongsa.base.devices import choose_device
 from tongsa.base.errors import UsageError
@@ -17,6 +16,7 @@ from tongsa.config import Recipe, SubwordsSection
 from tongsa.decoding import Hypothesis, Search
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
+from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords, learn
 from tongsa.translation import long_texts
 from tongsa.translation.repetition import cut_repetition

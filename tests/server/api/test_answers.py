@@ -83,9 +83,11 @@ def test_a_language_that_is_not_given_is_detected(tmp_path: Path) -> None:
         body = {"text": text, "target_lang": "de"}
         (translation,) = client.post("/v2/translate", json=body).json()["translations"]
         assert translation["detected_source_language"] == "EN"
-        (best, *_) = client.post("/detect", json={"q": text}).json()
+        best, *others = client.post("/detect", json={"q": text}).json()
         assert best["language"] == "en"
         assert best["confidence"] > 50
+        assert all(each["confidence"] for each in others), "a language that it cannot be is not told"
+        assert client.post("/detect", json={"q": "123"}).json() == [{"language": "en", "confidence": 0}]
 
 
 def test_languages_are_told_with_their_targets(tmp_path: Path) -> None:
@@ -105,6 +107,7 @@ def test_the_page_is_told_what_it_may_do(tmp_path: Path) -> None:
         assert not found["apiKeys"]
         assert not found["keyRequired"]
         assert not found["suggestions"]
+        assert found["filesTranslation"]
         assert found["language"]["source"] == {"code": "en", "name": "English"}
         assert found["language"]["target"] == {"code": "de", "name": "German"}
     with serving(tmp_path, "characters=0", keys=KEYS, data=tmp_path) as client:
@@ -162,6 +165,15 @@ def test_a_file_is_translated_and_fetched_by_its_name(tmp_path: Path) -> None:
                 "/translate_file", files={"file": (name, b"x")}, data={"source": source, "target": "de"}
             )
             assert refused.status_code == 400, name
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_what_is_wrong(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        for name, data in (("a.json", b"{"), ("a.odt", b"no zip"), ("a.txt", b"\xff"), ("a.csv", b"a,b\nc,d\n")):
+            request: dict[str, Any] = {"files": {"file": (name, data)}, "data": {"source": "en", "target": "de"}}
+            refused = client.post("/translate_file", **request)
+            assert refused.status_code == 400, name
+            assert refused.json()["error"].startswith("Invalid request: document"), "not the name that it came with"
 
 
 def test_a_file_is_found_under_the_address_that_the_client_knows_if_it_is_one(tmp_path: Path) -> None:

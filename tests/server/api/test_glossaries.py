@@ -105,3 +105,12 @@ def test_pairs_of_languages_for_glossaries_are_those_of_the_translators(tmp_path
     with serving(tmp_path, directions=("en_de", "de_fr")) as client:
         pairs = client.get("/v2/glossary-language-pairs").json()["supported_languages"]
         assert [(pair["source_lang"], pair["target_lang"]) for pair in pairs] == [("en", "de"), ("de", "fr")]
+
+
+def test_a_glossary_has_a_name_of_1_to_1024_characters(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        for path in ("/v2/glossaries", "/v3/glossaries"):
+            names = ["", "a", "a" * 1024, "a" * 1025]
+            bodies = [{**entries("a\tb"), "name": name, "dictionaries": [entries("a\tb")]} for name in names]
+            statuses = [client.post(path, json=body).status_code for body in bodies]
+            assert statuses == [400, 201, 201, 400]

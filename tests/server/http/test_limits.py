@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -117,6 +119,20 @@ def test_exactly_as_many_requests_as_the_limit_have_a_place_in_the_queue() -> No
         queue.close()
 
 
+def test_where_the_queue_is_full_a_request_for_work_goes_no_further(tmp_path: Path) -> None:
+    """Not even its parameters are read: to refuse should cost little."""
+    with serving(tmp_path, "queue=1") as client:
+        first = threading.Thread(target=lambda: client.post("/translate", json=asked("slow words")))
+        first.start()
+        while "tongsa_places 1.0" not in client.get("/metrics").text:
+            time.sleep(0.01)
+        full = client.post("/translate", content=b"{", headers=JSON)
+        other = client.get("/languages")
+        first.join()
+        assert (full.status_code, other.status_code) == (429, 200)
+        assert client.post("/translate", content=b"{", headers=JSON).status_code == 400
+
+
 def test_a_client_may_ask_exactly_as_often_in_a_minute_as_the_limit(tmp_path: Path) -> None:
     with serving(tmp_path, "requests=3") as client:
         assert [client.post("/translate", json=asked("a")).status_code for _ in range(4)] == [200, 200, 200, 429]
@@ -139,6 +155,13 @@ def test_a_sentence_to_look_into_has_at_most_600_characters(tmp_path: Path, path
         assert statuses == [200, 400]
         long = [client.post(path, json=asked("a", translation="A" * size)).status_code for size in (600, 601)]
         assert long == [200, 400]
+
+
+def test_attention_is_shown_of_sentences_that_are_neither_blank_nor_too_long(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        wrong: list[dict[str, object]] = [asked(" "), asked("a", translation=" "), asked("a" * 601)]
+        for body in [*wrong, asked("a", translation="A" * 601)]:
+            assert client.post("/api/attention", json=body).status_code == 400
 
 
 def glossary(terms: int, *, letters: int = 1) -> dict[str, Any]:
@@ -240,6 +263,35 @@ def test_who_is_told_to_come_back_is_told_when(monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.headers == {"retry-after": "10"}
     clock.now += 9.6
     ours.spend_request(client)
+
+
+def test_the_client_that_asked_last_is_remembered_longest() -> None:
+    """As many as 10,000 are; the one unseen for longest makes room."""
+    ours = Allowances(requests=1)
+    for number in range(10_001):
+        ours.spend_request(Key(name=str(number)))
+    for name in ("10000", "1"):
+        with pytest.raises(Refusal):
+            ours.spend_request(Key(name=name))
+    ours.spend_request(Key(name="0"))
+
+
+def test_who_finds_the_queue_full_is_told_to_come_back_when_it_will_have_been_worked_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    queue = Queue(workers=1, capacity=4)
+    for _ in range(20):
+        clock.now += 5
+        with queue.place():
+            pass
+    with ExitStack() as places:
+        for _ in range(4):
+            places.enter_context(queue.place())
+        with pytest.raises(Refusal) as caught:
+            queue.refuse_if_full()
+    queue.close()
+    assert caught.value.headers == {"retry-after": "19"}, "four requests, at twenty in 95 seconds"
 
 
 @pytest.mark.parametrize(("path", "limit"), [("/translate", "seconds"), ("/translate_file", "document_seconds")])

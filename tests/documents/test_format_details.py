@@ -13,9 +13,7 @@ from lxml import etree
 from samples import XLIFF_1, XLIFF_2, zipped
 
 from tongsa.base.errors import CorpusError
-from tongsa.documents import FORMATS, Options, translate_document
-from tongsa.formats.html import read_html
-from tongsa.formats.srt import read_srt
+from tongsa.documents import Options, read_document, translate_document
 from tongsa.formats.wrapping import balance
 
 TIMING = "00:00:01,000 --> 00:00:02,000"
@@ -31,12 +29,12 @@ def cue(*lines: str) -> str:
 
 
 def test_each_speaker_of_a_cue_is_translated_without_the_dash(options: Options) -> None:
-    found = read_srt(cue("- who is there?", "– me again,", "and you").encode(), Path("a.srt"), options)
+    found = read_document(cue("- who is there?", "– me again,", "and you").encode(), Path("a.srt"), options)
     assert [segment.content for segment in found.segments] == [("who is there?",), ("me again, and you",)]
 
 
 def test_a_dash_on_a_later_line_is_no_speaker(options: Options) -> None:
-    found = read_srt(cue("who is there", "- or was there?").encode(), Path("a.srt"), options)
+    found = read_document(cue("who is there", "- or was there?").encode(), Path("a.srt"), options)
     assert [segment.content for segment in found.segments] == [("who is there - or was there?",)]
 
 
@@ -96,7 +94,7 @@ def test_what_was_deleted_from_an_open_document_is_not_translated(options: Optio
 def test_blanks_and_tags_around_a_text_are_no_part_of_it(
     options: Options, text: str, content: tuple[str, ...], tmp_path: Path
 ) -> None:
-    (segment,) = read_html(text.encode(), Path("a.html"), options).segments
+    (segment,) = read_document(text.encode(), Path("a.html"), options).segments
     assert segment.content == content
     assert translated(tmp_path, "a.html", text) == text.replace("some words", "SOME WORDS")
 
@@ -175,8 +173,8 @@ def locked() -> bytes:
 )
 def test_archives_that_are_a_danger_are_refused(options: Options, data: bytes, problem: str) -> None:
     with pytest.raises(CorpusError, match=f"is refused: it has .*{problem}"):
-        FORMATS[".odt"](data, Path("a.odt"), options)
+        read_document(data, Path("a.odt"), options)
 
 
 def test_an_archive_of_exactly_as_many_parts_as_allowed_is_read(options: Options) -> None:
-    assert FORMATS[".odt"](crowd(10_000), Path("a.odt"), options).segments == []
+    assert read_document(crowd(10_000), Path("a.odt"), options).segments == []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from measuring import PeakMemory, training_flops
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 from tongsa.base.progress import Silent
 from tongsa.config import Recipe, TransformerSection
 from tongsa.config.presets import load_recipe

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.corpus.planting import FAULTS, WAYS, Both, Way, plant
 
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 from tongsa.base.progress import Silent
 from tongsa.corpus.scan import scan, take_sample
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus

@@ -21,7 +21,7 @@ from typing import Any
 
 from arena import SHARED
 from measuring import MEGABYTE, PeakMemory, slope
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 from tongsa.base.progress import Silent
 from tongsa.config.presets import load_recipe
 from tongsa.data.cleaning import Tally

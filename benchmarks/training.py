@@ -21,7 +21,7 @@ import growth
 import peers
 from arena import SIZES, Contestant, Shape, Text, default_text, described, flops_a_token, prepare_text, set_model, start
 from measuring import FORMULA, MEGABYTE, gemm_peak
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 
 BARS = {"tiny": 2.0, "small": 1.5, "d512": 1.2}
 """Times the fastest peer's rate that Tongsa should reach."""

@@ -32,6 +32,7 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
     from dataclasses import replace
 
     from tongsa.cli.job import Form, Job
+
     from tongsa.runs.directory import Run
     from tongsa.translation.translator import Translator
 

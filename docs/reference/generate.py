@@ -94,8 +94,8 @@ def recipe_page() -> str:
     recipe = Recipe()
     parts = [
         "# Recipe keys",
-        "Every key of a recipe with its default, which is the paper's base model. `--set SECTION.KEY=VALUE` changes one;"
-        " [recipes](../recipes.md) tells how recipes are named and written.",
+        "Every key of a recipe with its default, which is the paper's base model. `--set SECTION.KEY=VALUE` changes"
+        " one; [recipes](../recipes.md) tells how recipes are named and written.",
     ]
     for field in dataclasses.fields(recipe):
         section = type(getattr(recipe, field.name))
@@ -138,9 +138,10 @@ def _field_docs(kind: type) -> dict[str, str]:
     assert isinstance(tree, ast.ClassDef)
     found = {}
     for statement, after in zip(tree.body, tree.body[1:], strict=False):
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
-                found[statement.target.id] = " ".join(str(after.value.value).split())
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
+            continue
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            found[statement.target.id] = " ".join(str(after.value.value).split())
     return found
 
 

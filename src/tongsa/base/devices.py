@@ -1,7 +1,9 @@
-"""Where to compute: a CPU, or a GPU where there is one."""
+"""What to compute with: how many cores, and a GPU where there is one."""
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,3 +44,37 @@ def device_name(name: str) -> str:
 def may_have_gpu() -> bool:
     """False where there is certainly none."""
     return not Path("/dev").is_dir() or any(Path(driver).exists() for driver in DRIVERS)
+
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def usable_cores() -> int:
+    """Cores that this process may use: fewer than the machine has under taskset, or in a container with a CPU limit."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, _cpu_limit())))
+
+
+def _cpu_limit() -> float:
+    """The CPU limit of this process's control group and of those above it, in cores; infinite where there is none."""
+    limits = [math.inf]
+    try:
+        group = Path("/proc/self/cgroup").read_text().split("::", 1)[-1].strip()
+    except OSError:  # not Linux
+        return math.inf
+    folder = CGROUPS / group.lstrip("/")
+    for each in (folder, *folder.parents):  # version 2: "200000 100000", or "max 100000"
+        if each == CGROUPS.parent:
+            break
+        limits.append(_quota(each / "cpu.max"))
+    quota, period = CGROUPS / "cpu" / "cpu.cfs_quota_us", CGROUPS / "cpu" / "cpu.cfs_period_us"  # version 1
+    limits.append(_quota(quota, period))
+    return min(limits)
+
+
+def _quota(*files: Path) -> float:
+    try:
+        quota, period = " ".join(file.read_text() for file in files).split()
+        return float(quota) / float(period) if float(quota) > 0 else math.inf
+    except (OSError, ValueError):  # no such file, or "max"
+        return math.inf

@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 
 PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
 PACKAGES += ["lxml", "polib", "py3langid"]

@@ -58,7 +58,7 @@ def serve(
     for package in PACKAGES:
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(package.replace("_", "-"), "serve")
-    from tongsa.base.machine import usable_cores
+    from tongsa.base.devices import usable_cores
     from tongsa.server.http.keys import Keys
     from tongsa.server.http.limits import parse
     from tongsa.server.run import Place, run

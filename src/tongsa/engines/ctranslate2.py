@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ctranslate2
 
-from tongsa.base.machine import usable_cores
+from tongsa.base.devices import usable_cores
 from tongsa.config import TransformerSection
 from tongsa.decoding.alignment import most_attended
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty

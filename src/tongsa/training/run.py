@@ -12,10 +12,9 @@ from types import FrameType
 
 import torch
 
-from tongsa.base.devices import choose_device
+from tongsa.base.devices import choose_device, usable_cores
 from tongsa.base.errors import RecipeError, UsageError
 from tongsa.base.files import write_atomically
-from tongsa.base.machine import usable_cores
 from tongsa.base.progress import Show, Silent
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe

@@ -14,9 +14,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tongsa.base.devices import choose_device
+from tongsa.base.devices import choose_device, usable_cores
 from tongsa.base.errors import TongsaError, TrainingError, UsageError
-from tongsa.base.machine import usable_cores
 from tongsa.base.progress import Show, Silent
 from tongsa.data.prepare import Prepared
 from tongsa.lab.compare.measuring import measure

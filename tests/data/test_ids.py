@@ -132,3 +132,44 @@ def test_old_ids_stay_where_new_ones_cannot_be_written(
     assert len(PairIds.open(tmp_path / "train")) == len(pairs)
     assert json.loads((tmp_path / "train" / ABOUT).read_text())["pairs"] == len(pairs)
     assert [path.name for path in tmp_path.iterdir()] == ["train"]
+
+
+@pytest.fixture(scope="module")
+def of_length(subwords: Subwords) -> dict[int, str]:
+    """A text of so many ids on either side."""
+    draw = random.Random(2)
+    text, found = "", {}
+    while len(text) < 60:
+        text += draw.choice("0123456789")  # none of the letters that the subwords were learnt from
+        found[len(subwords.source.encode(text))] = text
+    assert {length: len(subwords.target.encode(text)) for length, text in found.items()} == {n: n for n in found}
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "section", "kept"),
+    [
+        (30, 30, CorpusSection(max_tokens=30), True),
+        (31, 30, CorpusSection(max_tokens=30), False),
+        (30, 31, CorpusSection(max_tokens=30), False),
+        (30, 10, CorpusSection(max_ratio=3), True),
+        (31, 10, CorpusSection(max_ratio=3), False),
+        (10, 31, CorpusSection(max_ratio=3), False),
+        (20, 3, CorpusSection(max_ratio=3), True),  # short sentences may differ as they like
+        (21, 3, CorpusSection(max_ratio=3), False),
+        (50, 3, CorpusSection(max_ratio=0), True),
+    ],
+)
+def test_bounds_of_length_and_ratio_include_themselves(
+    tmp_path: Path,
+    subwords: Subwords,
+    of_length: dict[int, str],
+    source: int,
+    target: int,
+    section: CorpusSection,
+    kept: bool,
+) -> None:
+    tally = Tally()
+    written = write(tmp_path / "train", [pair(of_length[source], of_length[target])], subwords, tally, section)
+    assert len(written) == int(kept)
+    assert sum(tally.dropped.values()) == int(not kept)

@@ -107,6 +107,13 @@ def test_prune_keeps_the_best_for_the_average(tmp_path: Path) -> None:
     assert newest.update == 6
 
 
+def test_a_score_of_0_is_the_worst_one_and_not_a_missing_one(tmp_path: Path) -> None:
+    for update, score in enumerate([0.3, 0.0, None, 0.2], 1):
+        save(tmp_path, update, score)
+    best = [[each.update for each in to_average(checkpoints(tmp_path), keep, by_score=True)] for keep in (1, 2, 3, 4)]
+    assert best == [[1], [4, 1], [2, 4, 1], [2, 4, 1]]
+
+
 def test_one_checkpoint_to_average_still_leaves_two_to_resume_from(tmp_path: Path) -> None:
     for update in range(1, 5):
         save(tmp_path, update)

@@ -86,6 +86,14 @@ def test_a_mixture_takes_the_ratio_and_never_what_is_scored(world: Path) -> None
     assert not any(mixture.aside.holds_out(pair) for pair in mixed[100:])
 
 
+def test_a_mixture_takes_no_pair_twice_where_there_are_too_few_old_ones(world: Path) -> None:
+    reading = Reading(source="ko", target="en")
+    new, old = open_corpus([world / "new"], reading), open_corpus([world / "old"], reading)
+    mixture = Mixture.of(new, old, ratio=30.0, seed=3)
+    assert mixture.share == 1.0
+    assert list(mixture)[100:] == [pair for pair in old if not mixture.aside.holds_out(pair)]
+
+
 def test_fine_tuning_refuses_another_direction_or_model(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ko to en"):
         tongsa.train(world / "new", source="en", target="ko", out=tmp_path / "t", init=world / "first")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -71,6 +73,17 @@ def test_the_bar_goes_through_the_updates_with_the_loss_and_speed_of_each(told: 
     assert [" BLEU " in note for note in bar.notes[1:]] == [False] * 3 + [True] * 3, "once there is one"
 
 
+def test_every_pair_is_counted_while_it_is_read_and_encoded(told: tuple[Path, Recorder]) -> None:
+    out, show = told
+    assert (show.bars["reading"].total, sum(show.bars["reading"].steps)) == (None, 300)
+    assert show.bars["encoding"].total == 300
+    assert sum(show.bars["encoding"].steps) == events(out, "start")[0]["pairs"], "held-out pairs are not trained on"
+
+
+def test_a_training_that_ends_by_itself_is_not_told_as_stopped(told: tuple[Path, Recorder]) -> None:
+    assert not any("stopped" in said or "--resume" in said for said in told[1].said)
+
+
 def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:
     out, show = told
     for event in events(out, "validation"):
@@ -112,3 +125,28 @@ def test_a_training_by_the_clock_has_a_bar_in_seconds(train_here: Train, tmp_pat
     bar = show.bars["training"]
     assert (bar.total, bar.unit) == (3000, "s")
     assert sum(bar.steps) == pytest.approx(events(tmp_path / "run", "update")[-1]["seconds"], abs=0.01)
+
+
+def test_tensorboard_gets_every_number_where_it_is_installed(
+    train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers: dict[tuple[str, int], float] = {}
+    folders = []
+
+    class SummaryWriter:
+        def __init__(self, folder: Path) -> None:
+            folders.append(folder)
+
+        def add_scalar(self, name: str, value: float, update: int) -> None:
+            numbers[name, update] = value
+
+    module = ModuleType("torch.utils.tensorboard")
+    module.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
+    train_here(tmp_path / "run", {"training.updates": "2"})
+    assert folders == [tmp_path / "run" / "tensorboard"]
+    for event in events(tmp_path / "run", "update"):
+        for name in ("loss", "log_loss", "rate", "gradient_norm", "tokens", "target_tokens", "epoch"):
+            assert numbers[f"update/{name}", event["update"]] == pytest.approx(event[name], rel=1e-3)
+    assert ("validation/bleu", 2) in numbers
+    assert not any("skipped" in name for name, _ in numbers), "it is no number"

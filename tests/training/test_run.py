@@ -173,9 +173,9 @@ def test_resume_keeps_the_minutes_unless_it_is_given_others(train_here: Train, t
     out = tmp_path / "minutes"
     train_here(out, {"training.updates": "2"}, minutes=40)
     train_here(out, {"training.updates": "3"}, resume=True)
-    assert open_job(out)[1].minutes == 40
+    assert Run(out).read_job()[1].options.minutes == 40
     train_here(out, {"training.updates": "4"}, resume=True, minutes=50)
-    assert open_job(out)[1].minutes == 50
+    assert Run(out).read_job()[1].options.minutes == 50
 
 
 @pytest.mark.parametrize(("d_model", "batch", "chunk"), [(16, 9000, 2048), (130, 9000, 1024), (16, 500, 500)])
@@ -185,7 +185,7 @@ def test_what_the_recipe_leaves_to_the_machine_is_decided_and_written_down(
     changes = {"training.processes": "0", "training.chunk_tokens": "0", "training.updates": "1"}
     changes |= {"model.d_model": str(d_model), "training.batch_tokens": str(batch)}
     train_here(tmp_path / "t", changes)
-    recipe, job = open_job(tmp_path / "t")
+    recipe, job = Run(tmp_path / "t").read_job()
     assert (recipe.training.processes, recipe.training.chunk_tokens, job.threads) == (1, chunk, 1)
 
 

@@ -55,9 +55,7 @@ def arguments() -> argparse.Namespace:
 @contextmanager
 def service(directory: Path, limits: str) -> Iterator[tuple[int, int]]:
     """Its port and its process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "tongsa", "serve", str(directory), "--port", str(port), "--limits", limits]
     began = time.perf_counter()
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
@@ -69,6 +67,12 @@ def service(directory: Path, limits: str) -> Iterator[tuple[int, int]]:
     finally:
         process.terminate()
         process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def healthy(port: int) -> bool:

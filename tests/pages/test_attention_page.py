@@ -13,7 +13,8 @@ import torch
 
 from tongsa.engines.inspection import Facts, Inspection
 from tongsa.models.contracts import Attention
-from tongsa.pages.attention import MODULES, STATIC, STYLES, bundle, frame, page
+from tongsa.pages.attention import MODULES, bundle, frame, page
+from tongsa.pages.frame import STATIC
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&"
 
@@ -64,8 +65,3 @@ def test_no_two_modules_use_a_name_for_different_things() -> None:
     names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", bundle(), re.MULTILINE)
     assert len(names) == len(set(names))
     assert not re.search(r"^(import|export)\b", bundle(), re.MULTILINE)
-
-
-def test_the_page_of_the_server_has_the_same_files() -> None:
-    index = (STATIC / "index.html").read_text(encoding="utf-8")
-    assert all(f"static/{name}" in index for name in STYLES if "standalone" not in name)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tongsa.models.contracts import Attention
-from tongsa.pages import write_report
+from tongsa.pages.report import write_report
 from tongsa.translation.translator import Translator
 
 GOOD = [(f"고양이가 개를 봐요 {n}", f"the cat sees the dog {n}", f"the cat sees a dog {n}") for n in range(40)]

@@ -1,5 +1,2 @@
-"""The HTML page of a run: curves, scores, examples, attention."""
-
-from tongsa.pages.report import write_report
-
-__all__ = ["write_report"]
+"""Pages as single HTML files: one kit (frame, markup, charts, heat maps, the attention view in static/) and one file a
+page. Imports what stands below tasks/; to add a page, see docs/extend/page.md."""

@@ -1,20 +1,18 @@
-"""The attention view of the server's page as one self-contained file: the same script and style, and the data."""
+"""The interactive attention view as a page of its own, and in a frame for notebooks; the server's page shows it too."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
-import json
 import re
 from functools import cache
-from pathlib import Path
 
 from tongsa.engines.inspection import Inspection, payload, shown
+from tongsa.pages.frame import SEAL, STATIC, document, read
+from tongsa.pages.markup import data, escape
 
-STATIC = Path(__file__).parents[1] / "server" / "page"
 MODULES = (
-    "i18n.js",
+    "language.js",
+    "attention/texts.js",
     "attention/dom.js",
     "attention/tokens.js",
     "attention/colours.js",
@@ -37,24 +35,15 @@ _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULT
 
 
 def page(inspection: Inspection) -> str:
-    """The policy lets only this script and style work and nothing be fetched, whatever the tokens may hold."""
-    script, style = bundle(), "\n".join((STATIC / name).read_text(encoding="utf-8") for name in STYLES)
-    policy = f"default-src 'none'; img-src data:; style-src {_digest(style)}; script-src {_digest(script)}"
+    """The interactive view of one pair, with its data."""
     facts = inspection.facts
-    title = f"{sentence(inspection.source_tokens)} → {sentence(inspection.target_tokens)}"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{html.escape(title)}</title><style>{style}</style></head><body>"
-        f'<header><p class="seal" aria-hidden="true">통사</p><div><h1 lang="{html.escape(facts.source)}" dir="auto">'
-        f"{html.escape(sentence(inspection.source_tokens))}</h1>"
-        f'<p lang="{html.escape(facts.target)}" dir="auto">{html.escape(sentence(inspection.target_tokens))}</p></div>'
-        '</header><main id="view"></main>'
-        f'<script type="application/json" id="data">{_data(inspection)}</script>'
-        f"<script>{script}</script></body></html>\n"
+    source, target = sentence(inspection.source_tokens), sentence(inspection.target_tokens)
+    body = (
+        f'<header>{SEAL}<div><h1 lang="{escape(facts.source)}" dir="auto">{escape(source)}</h1>'
+        f'<p lang="{escape(facts.target)}" dir="auto">{escape(target)}</p></div></header><main id="view"></main>'
+        f"{data(payload(inspection), key='data')}"
     )
+    return document(f"{source} → {target}", body, style=read(*STYLES), script=bundle())
 
 
 def frame(inspection: Inspection) -> str:
@@ -77,12 +66,3 @@ def bundle() -> str:
 def sentence(tokens: tuple[str, ...]) -> str:
     """The text that the tokens were made of, without its end."""
     return "".join(tokens[:-1]).replace("▁", " ").strip() or shown(tokens[-1])
-
-
-def _data(inspection: Inspection) -> str:
-    text = json.dumps(payload(inspection), separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace("&", "\\u0026")
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

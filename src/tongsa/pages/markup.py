@@ -16,11 +16,12 @@ def escape(text: object) -> str:
     return html.escape(whole.translate(_CONTROLS), quote=True)
 
 
-def data(values: object) -> str:
-    """Values for the page's script, in an element that browsers do not execute."""
+def data(values: object, key: str = "") -> str:
+    """Values for the page's script, in an element that browsers do not execute; `key` is its id."""
     text = json.dumps(values, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     harmless = text.replace("<", "\\u003c").replace("&", "\\u0026")
-    return f'<script type="application/json">{harmless}</script>'
+    named = f' id="{key}"' if key else ""
+    return f'<script type="application/json"{named}>{harmless}</script>'
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from pathlib import Path
 
 from tongsa.base.files import write_atomically
 from tongsa.evaluation.metrics import named
-from tongsa.pages import curves, examples, heatmaps, quality
+from tongsa.pages import curves, examples, frame, heatmaps, quality
 from tongsa.pages.headline import headline, language
 from tongsa.pages.markup import escape, missing, number, table
 from tongsa.pages.recipe import cleaning, environment, recipe_tables, reproduce
@@ -50,18 +48,9 @@ def page(run: Run, translator: Translator) -> str:
 
 
 def document(title: str, body: str) -> str:
-    """The policy lets only our own script run and nothing be fetched, whatever the data may hold."""
-    here = Path(__file__).parent
-    style, script = ((here / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(title)}</title><style>{style}</style></head>"
-        f'<body><main>{body}</main><div id="tip" hidden></div><script>{script}</script></body></html>\n'
+    whole = f'<main>{body}</main><div id="tip" hidden></div>'
+    return frame.document(
+        title, whole, style=frame.read("colours.css", "kit.css"), script=frame.read("kit.js"), style_attributes=True
     )
 
 

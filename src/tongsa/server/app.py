@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from tongsa import __version__
 from tongsa.base.errors import TongsaError
+from tongsa.pages.frame import STATIC
 from tongsa.server.api import deepl, libretranslate, own
 from tongsa.server.api.reference import reference
 from tongsa.server.http.answers import Json, refused
@@ -77,6 +78,7 @@ def _pages(app: FastAPI) -> None:
     async def docs() -> Response:
         return Response(reference(app.openapi()), media_type="text/html")
 
+    app.mount("/static/kit", StaticFiles(directory=STATIC), name="kit")
     app.mount("/static", StaticFiles(directory=PAGE), name="static")
 
 

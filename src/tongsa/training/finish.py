@@ -14,7 +14,7 @@ from tongsa.base.progress import Show
 from tongsa.data.prepare import Prepared
 from tongsa.evaluation.calibration import fit, sentence_quality
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score
-from tongsa.pages import write_report
+from tongsa.pages.report import write_report
 from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.log import RunLog

@@ -15,6 +15,7 @@ from typing import Any, cast
 import tongsa
 
 STATIC = Path(tongsa.__file__).parent / "server" / "page"
+KIT = Path(tongsa.__file__).parent / "pages" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -84,8 +85,9 @@ class Handler(BaseHTTPRequestHandler):
             self.file("index.html" if path == "/" else path.removeprefix("/static/"))
 
     def file(self, name: str) -> None:
-        path = (STATIC / name).resolve()
-        if not path.is_relative_to(STATIC) or not path.is_file():
+        folder = KIT if name.startswith("kit/") else STATIC
+        path = (folder / name.removeprefix("kit/")).resolve()
+        if not path.is_relative_to(folder) or not path.is_file():
             self.send(404, b"", "text/plain")
             return
         kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

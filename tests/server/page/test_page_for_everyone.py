@@ -119,11 +119,12 @@ def test_the_language_of_the_page_can_be_changed_and_is_kept(page: Any) -> None:
     expect(page.get_by_label("번역할 글")).to_be_visible()
 
 
-def test_both_interfaces_say_the_same_things(page: Any) -> None:
-    text = page.evaluate("fetch('static/i18n.js').then((answer) => answer.text())")
+@pytest.mark.parametrize(("texts", "least"), [("i18n.js", 60), ("kit/attention/texts.js", 40)])
+def test_both_interfaces_say_the_same_things(page: Any, texts: str, least: int) -> None:
+    text = page.evaluate(f"fetch('static/{texts}').then((answer) => answer.text())")
     english, korean = text.split("  ko: {")[0], text.split("  ko: {")[1].split("\n};")[0]
     entries = [dict(re.findall(r'^    "([\w.]+)": "(.*)",$', part, re.MULTILINE)) for part in (english, korean)]
-    assert len(entries[0]) > 100
+    assert len(entries[0]) > least
     assert list(entries[0]) == list(entries[1])
     for key, words in entries[0].items():
         assert set(re.findall(r"\{\w+\}", words)) == set(re.findall(r"\{\w+\}", entries[1][key])), key

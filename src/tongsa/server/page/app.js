@@ -1,7 +1,7 @@
 // The page: every part is made here and told of the others.
 
 import { Trouble, languages as askLanguages, settings as askSettings, useKey } from "./api.js";
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 import { desk } from "./desk.js";
 import { files } from "./files.js";
 import { LANGUAGES, preferred, remember, remembered, speaker } from "./i18n.js";

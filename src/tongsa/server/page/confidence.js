@@ -1,6 +1,6 @@
 // How sure the model is of each word: underlined and tinted, and told in words.
 
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 
 const SURE = 0.7;
 const DOUBTFUL = 0.4;

@@ -2,7 +2,7 @@
 
 import { translate } from "./api.js";
 import { doubts, words } from "./confidence.js";
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 
 const WAIT = 300;
 const COMPOSING = 700; // a syllable that is still being put together is rarely the end of a word

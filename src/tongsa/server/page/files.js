@@ -1,7 +1,7 @@
 // Files: dropped anywhere on the page, or chosen; one at a time.
 
 import { translateFile } from "./api.js";
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 
 export function files({ chooser, input, overlay, box, speech, pair, trouble }) {
   let formats = [];

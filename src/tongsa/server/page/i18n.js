@@ -1,4 +1,9 @@
-// Every word that the interface says, in English and Korean. Terms of the paper stay as it writes them.
+// Every word that this page says, in English and Korean; the attention view brings its own.
+
+import { ATTENTION_TEXTS } from "./kit/attention/texts.js";
+import { speaker as speakerOf } from "./kit/language.js";
+
+export { LANGUAGES, languageName, preferred, remember, remembered } from "./kit/language.js";
 
 const STRINGS = {
   en: {
@@ -68,73 +73,6 @@ const STRINGS = {
     "look.sentence": "Sentence",
     "look.empty": "Type a sentence above: its attention appears here.",
     "look.working": "Looking inside …",
-    "av.kinds": "Kind of attention",
-    "av.kind.encoder": "Encoder self-attention",
-    "av.kind.decoder": "Decoder self-attention",
-    "av.kind.cross": "Encoder–decoder attention",
-    "av.kind.positions": "Positions",
-    "av.lacks": "This model has none",
-    "av.lacking": "This model has no: {kinds}.",
-    "av.nothing": "This model ({architecture}) gives no attention weights: it carries what it has read in another way.",
-    "av.figure": "Where in the model (Figure 1 of the paper)",
-    "av.inputs": "Source",
-    "av.outputs": "Target so far",
-    "av.probabilities": "Probabilities",
-    "av.explain.encoder": "Every source token looks at all source tokens, itself included, and takes in what it needs of them. Each head may look for something else.",
-    "av.explain.decoder": "Each step looks back at what has been written so far. What comes later is masked: it gets −∞ before the softmax, so that a word cannot see itself before it is written.",
-    "av.explain.cross": "Each step that writes a target token looks at the whole source. This is where word order is rearranged: follow a word and see where it comes from.",
-    "av.plain.encoder": "Every source token looks at source tokens.",
-    "av.plain.decoder": "Each step looks back at what has been written so far.",
-    "av.plain.cross": "Each step that writes a target token looks at the source. A row sums to 1.",
-    "av.Q.encoder": "source tokens, layer below",
-    "av.Q.decoder": "target tokens, layer below",
-    "av.Q.cross": "target tokens, layer below",
-    "av.KV.encoder": "source tokens, layer below",
-    "av.KV.decoder": "target tokens so far",
-    "av.KV.cross": "the encoder’s output",
-    "av.queries.encoder": "Source (queries)",
-    "av.queries.decoder": "Being written (queries)",
-    "av.queries.cross": "Being written (queries)",
-    "av.keys.encoder": "Source (keys)",
-    "av.keys.decoder": "Written so far (keys)",
-    "av.keys.cross": "Source (keys)",
-    "av.layer": "Layer",
-    "av.layerTitle": "Layer {layer}",
-    "av.heads": "Heads of this layer",
-    "av.head": "{head}",
-    "av.headTitle": "head {head}",
-    "av.mean": "mean",
-    "av.meanTitle": "mean of the heads",
-    "av.lines": "Lines",
-    "av.linesNote": "the thicker, the more weight",
-    "av.map": "Heat map",
-    "av.mapNote": "each row is a softmax and sums to 1",
-    "av.hint": "Point at a word to follow it, or move through the words with the arrow keys. A click holds it.",
-    "av.looks.encoder": "“{word}” looks at",
-    "av.looks.decoder": "The step that writes “{word}” looks back at",
-    "av.looks.cross": "The step that writes “{word}” looks at",
-    "av.lookedAt": "“{word}” is looked at most by",
-    "av.play": "▶ Step through the words",
-    "av.stop": "■ Stop",
-    "av.weight": "weight",
-    "av.root": "Ink grows with the square root of the weight, so that small weights are seen.",
-    "av.dot": "A dot before a token: it goes on the word before it.",
-    "av.masked": "masked",
-    "av.asTable": "All weights as a table",
-    "av.sinusoidExplain": "Attention alone does not know the order of words. So a vector of sines and cosines is added to each embedding (§3.5): fast waves on the left, ever slower ones to the right, like the hands of many clocks.",
-    "av.learnedExplain": "Attention alone does not know the order of words. This model adds a learned vector for each position, as in row E of Table 3.",
-    "av.positionsLabel": "Heat map of the vectors of {positions} positions in {size} dimensions",
-    "av.table": "What is added",
-    "av.tableAxes": "rows: positions; columns: dimensions 0 to {last}",
-    "av.wave": "One dimension",
-    "av.position": "position",
-    "av.dimension": "Dimension",
-    "av.sineReading": "{dimension}: a sine with a wavelength of {length} positions",
-    "av.cosineReading": "{dimension}: a cosine with a wavelength of {length} positions",
-    "av.learnedReading": "{dimension}, as it was learned",
-    "av.similar": "Alike",
-    "av.similarNote": "the cosine between every two positions: neighbours resemble each other, wherever they stand",
-    "av.similarLabel": "Heat map of the cosine between every two positions",
   },
   ko: {
     "page.title": "통사: 번역",
@@ -203,113 +141,9 @@ const STRINGS = {
     "look.sentence": "문장",
     "look.empty": "위에 문장을 입력하면 어텐션이 여기에 나타납니다.",
     "look.working": "들여다보는 중 …",
-    "av.kinds": "어텐션의 종류",
-    "av.kind.encoder": "인코더 셀프 어텐션",
-    "av.kind.decoder": "디코더 셀프 어텐션",
-    "av.kind.cross": "인코더–디코더 어텐션",
-    "av.kind.positions": "위치",
-    "av.lacks": "이 모델에는 없습니다",
-    "av.lacking": "이 모델에 없는 것: {kinds}.",
-    "av.nothing": "이 모델({architecture})에는 어텐션 가중치가 없습니다. 읽은 것을 다른 방법으로 전달합니다.",
-    "av.figure": "모델 안의 자리 (논문의 그림 1)",
-    "av.inputs": "원문",
-    "av.outputs": "지금까지의 번역문",
-    "av.probabilities": "확률",
-    "av.explain.encoder": "원문의 각 토큰이 자신을 포함한 원문의 모든 토큰을 보고 필요한 것을 가져옵니다. 헤드마다 찾는 것이 다를 수 있습니다.",
-    "av.explain.decoder": "각 단계는 지금까지 쓴 것을 돌아봅니다. 뒤에 올 것은 가립니다. 소프트맥스 전에 −∞를 주어, 쓰기도 전에 그 낱말을 볼 수 없게 합니다.",
-    "av.explain.cross": "번역문의 토큰을 쓰는 각 단계가 원문 전체를 봅니다. 어순이 바뀌는 곳이 여기입니다. 낱말을 따라가며 어디에서 왔는지 보세요.",
-    "av.plain.encoder": "원문의 각 토큰이 원문의 토큰을 봅니다.",
-    "av.plain.decoder": "각 단계가 지금까지 쓴 것을 돌아봅니다.",
-    "av.plain.cross": "번역문의 토큰을 쓰는 각 단계가 원문을 봅니다. 한 행의 합은 1입니다.",
-    "av.Q.encoder": "아래 층의 원문 토큰",
-    "av.Q.decoder": "아래 층의 번역문 토큰",
-    "av.Q.cross": "아래 층의 번역문 토큰",
-    "av.KV.encoder": "아래 층의 원문 토큰",
-    "av.KV.decoder": "지금까지의 번역문 토큰",
-    "av.KV.cross": "인코더의 출력",
-    "av.queries.encoder": "원문 (쿼리)",
-    "av.queries.decoder": "쓰는 중 (쿼리)",
-    "av.queries.cross": "쓰는 중 (쿼리)",
-    "av.keys.encoder": "원문 (키)",
-    "av.keys.decoder": "지금까지 쓴 것 (키)",
-    "av.keys.cross": "원문 (키)",
-    "av.layer": "층",
-    "av.layerTitle": "{layer}층",
-    "av.heads": "이 층의 헤드",
-    "av.head": "{head}",
-    "av.headTitle": "헤드 {head}",
-    "av.mean": "평균",
-    "av.meanTitle": "헤드 평균",
-    "av.lines": "선",
-    "av.linesNote": "굵을수록 가중치가 큽니다",
-    "av.map": "열지도",
-    "av.mapNote": "각 행은 소프트맥스이며 합이 1입니다",
-    "av.hint": "낱말을 가리키거나 화살표 키로 옮겨 가며 따라가 보세요. 누르면 고정됩니다.",
-    "av.looks.encoder": "‘{word}’ 토큰이 보는 것:",
-    "av.looks.decoder": "‘{word}’ 토큰을 쓰는 단계가 돌아보는 것:",
-    "av.looks.cross": "‘{word}’ 토큰을 쓰는 단계가 보는 것:",
-    "av.lookedAt": "‘{word}’ 토큰을 가장 많이 보는 것:",
-    "av.play": "▶ 낱말 따라가기",
-    "av.stop": "■ 멈추기",
-    "av.weight": "가중치",
-    "av.root": "작은 가중치도 보이도록 색은 가중치의 제곱근에 따라 짙어집니다.",
-    "av.dot": "앞에 점이 있는 토큰은 앞 낱말에 이어집니다.",
-    "av.masked": "가림",
-    "av.asTable": "모든 가중치를 표로 보기",
-    "av.sinusoidExplain": "어텐션만으로는 낱말의 순서를 알 수 없습니다. 그래서 사인과 코사인으로 된 벡터를 임베딩에 더합니다(§3.5). 왼쪽은 빠른 물결, 오른쪽으로 갈수록 느린 물결로, 여러 시계의 바늘과 같습니다.",
-    "av.learnedExplain": "어텐션만으로는 낱말의 순서를 알 수 없습니다. 이 모델은 표 3의 E행처럼 위치마다 학습한 벡터를 더합니다.",
-    "av.positionsLabel": "{positions}개 위치의 {size}차원 벡터 열지도",
-    "av.table": "더하는 벡터",
-    "av.tableAxes": "행: 위치, 열: 0부터 {last}까지의 차원",
-    "av.wave": "한 차원",
-    "av.position": "위치",
-    "av.dimension": "차원",
-    "av.sineReading": "{dimension}: 파장이 위치 {length}개인 사인",
-    "av.cosineReading": "{dimension}: 파장이 위치 {length}개인 코사인",
-    "av.learnedReading": "{dimension}: 학습한 그대로",
-    "av.similar": "닮음",
-    "av.similarNote": "두 위치 사이의 코사인: 어디에 있든 이웃끼리 닮았습니다",
-    "av.similarLabel": "모든 두 위치 사이의 코사인 열지도",
   },
 };
 
-export const LANGUAGES = { en: "English", ko: "한국어" };
-
-// `speaker("ko")("file.done", {name})` says it in Korean.
 export function speaker(language) {
-  const strings = STRINGS[language];
-  return (key, values = {}) => strings[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-}
-
-export function preferred() {
-  const asked = new URLSearchParams(location.search).get("lang") ?? remembered("tongsa.language");
-  if (asked in STRINGS) return asked;
-  const first = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => tag in STRINGS);
-  return first ?? "en";
-}
-
-// A page in a sandbox has no storage, and does without.
-export function remembered(key) {
-  try {
-    return localStorage.getItem(key) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-export function remember(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // The choice lasts as long as the page.
-  }
-}
-
-// The name of a language in the language of the page, where the browser knows it.
-export function languageName(code, fallback, language) {
-  try {
-    return new Intl.DisplayNames([language], { type: "language", fallback: "none" }).of(code) ?? fallback;
-  } catch {
-    return fallback;
-  }
+  return speakerOf(language, { [language]: { ...STRINGS[language], ...ATTENTION_TEXTS[language] } });
 }

@@ -1,6 +1,6 @@
 // The two languages: what there is, what was chosen, what was detected.
 
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 import { languageName, remember, remembered } from "./i18n.js";
 
 const AUTO = "auto";

@@ -1,8 +1,8 @@
 // The attention view below the panes: it looks at a sentence of the text once it is opened.
 
 import { attention } from "./api.js";
-import { el } from "./attention/dom.js";
-import { attentionView } from "./attention/view.js";
+import { el } from "./kit/attention/dom.js";
+import { attentionView } from "./kit/attention/view.js";
 
 // Sentences by the browser's own rules, where it has them; else lines.
 export function sentences(text, language) {

@@ -1,6 +1,6 @@
 // What went wrong, told kindly: what it is, that nothing is lost, and when it is tried again.
 
-import { el } from "./attention/dom.js";
+import { el } from "./kit/attention/dom.js";
 
 const PATIENCE = 5;
 

@@ -106,7 +106,7 @@ export function attentionView(root, t) {
       el("b", { class: "av-Q" }, "Q"), ` ${t(`av.Q.${state.kind}`)} · `,
       el("b", { class: "av-K" }, "K"), ", ", el("b", { class: "av-V" }, "V"), ` ${t(`av.KV.${state.kind}`)} · `,
       el("i", {}, "d", el("sub", {}, "k")), ` = ${data.d_k}`);
-    return [text, el("div", { class: "av-formula" }, formula(), letters)];
+    return [text, el("div", { class: "av-formula", tabindex: 0 }, formula(), letters)];
   }
 
   function choosers() {

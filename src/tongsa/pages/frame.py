@@ -14,7 +14,7 @@ from tongsa.pages.markup import escape
 STATIC = Path(__file__).parent / "static"
 """Styles and scripts of the kit; the server serves this folder too, for its own page."""
 
-SEAL = '<div class="seal" lang="ko" title="통사, the interpreters of the Joseon court"><span>통</span><span>사</span></div>'
+SEAL = '<div class="seal" lang="ko" title="통사, the court interpreters of Joseon"><span>통</span><span>사</span></div>'
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,7 +118,7 @@ class Readable(nn.Module):
         super().__init__()
         attention.scaled_dot_product_attention = attention.attention  # type: ignore[assignment]
         layers.dropout_add_norm = self._dropout_add_norm
-        transformer.dropout = nn.functional.dropout
+        layers.dropout = nn.functional.dropout
         self.pad = pad
         self.transformer = transformer.Transformer(config, pad + 1)
 

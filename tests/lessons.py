@@ -46,7 +46,7 @@ def taught(lesson: Lesson, task: Task) -> Seq2Seq:
         source = _source(lesson, letters)
         read, labels = torch.cat([torch.full((64, 1), PAD), target], dim=1), _with_end(target)
         adam.clear()
-        features = model.features(source, torch.ones_like(source, dtype=torch.bool), read).flatten(0, 1)
+        features = model.features(model.encode(source, torch.ones_like(source, dtype=torch.bool)), read).flatten(0, 1)
         linear_cross_entropy(features, model.projection(), labels.flatten(), lesson.smoothing).smoothed.backward()
         adam.gradient /= labels.numel()
         adam.gradient *= min(1.0, 1.0 / float(adam.gradient.norm()))

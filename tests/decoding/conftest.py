@@ -44,8 +44,8 @@ class TableModel(Seq2Seq):
         logits = [self.logits(tuple(t for t in s if t >= 0), tuple(w[1:])) for s, w in rows]
         return torch.stack(logits), State(state.memory, (written,))
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        state = self.start(self.encode(source, source_mask))
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        state = self.start(memory)
         steps = []
         for tokens in target.T:
             logits, state = self.step(tokens, state)

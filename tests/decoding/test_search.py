@@ -7,7 +7,7 @@ import torch
 
 from tongsa.base.errors import UsageError
 from tongsa.config import DecodingSection
-from tongsa.decoding.search import Sampling, Search, length_limits, length_penalty
+from tongsa.decoding.search import Sampling, Search, length_limits, length_penalty, most_attended
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,11 @@ def test_impossible_searches_are_refused(wrong: dict[str, int]) -> None:
 def test_impossible_sampling_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="sampling needs"):
         Sampling(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_token_aligns_to_the_place_that_most_attention_falls_on() -> None:
+    assert most_attended([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]]) == (2, 0, 0)
+
+
+def test_without_a_source_there_is_no_place_to_align_to() -> None:
+    assert most_attended([[], []]) == ()

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from small_translators import random_translator
-from tongsa.config.architectures import ARCHITECTURES
+from tongsa.config.architectures import section_class
 from tongsa.engines.inspection import payload
+from tongsa.models import Seq2Seq, architectures_of
 from tongsa.pages.attention import page
 from tongsa.translation.translator import Translator
 
@@ -22,9 +23,9 @@ ATTENDING = {
 SMALL = {"encoder_layers": 2, "decoder_layers": 2, "layers": 2, "heads": 2}
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", architectures_of(Seq2Seq))
 def test_an_architecture_shows_the_kinds_that_it_has(name: str, tmp_path: Path) -> None:
-    section = ARCHITECTURES[name]
+    section = section_class(name)
     few = {field.name: SMALL[field.name] for field in fields(section) if field.name in SMALL}
     config = section(architecture=name, d_model=32, **few)  # type: ignore[arg-type]
     translator = Translator.load(random_translator(tmp_path / "t", config=config), engine="native")  # type: ignore[arg-type]

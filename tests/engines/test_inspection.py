@@ -12,7 +12,7 @@ from small_translators import SMALL, random_translator
 from tongsa.base.errors import UsageError
 from tongsa.engines.inspection import Facts, Inspection, payload, shown
 from tongsa.models.contracts import Attention
-from tongsa.models.positions import sinusoids
+from tongsa.models.embeddings import sinusoids
 from tongsa.pages.attention import sentence
 from tongsa.translation.translator import Translator
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import RecurrentSection
 from tongsa.lab.compare.gradients import BIN, reach
 from tongsa.lab.compare.plan import own_recipe
 from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq, State, Tree
+from tongsa.models.recurrent import RecurrentSection
 
 WIDTH = 64
 
@@ -28,15 +28,16 @@ class Known(Seq2Seq):
         self.matrix = nn.Parameter(torch.randn(WIDTH, WIDTH) / WIDTH)
         self.decay, self.backwards = decay, backwards
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        self.embedding(target)
-        self.positions(torch.arange(source.shape[1])).expand(len(source), -1, -1)
-        x = self.embedding(source.flip(1))[:, -1] if self.backwards else self.embedding(source)[:, 0]
-        powers = self.decay ** (source.shape[1] + torch.arange(target.shape[1]).float())
-        return 1000 + powers[:, None] * (x @ self.matrix.T)[:, None]
-
     def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
-        raise NotImplementedError
+        self.positions(torch.arange(source.shape[1])).expand(len(source), -1, -1)
+        return self.embedding(source.flip(1) if self.backwards else source)  # type: ignore[no-any-return]
+
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        assert isinstance(memory, Tensor)
+        self.embedding(target)
+        powers = self.decay ** (memory.shape[1] + torch.arange(target.shape[1]).float())
+        x = memory[:, -1 if self.backwards else 0]
+        return 1000 + powers[:, None] * (x @ self.matrix.T)[:, None]
 
     def start(self, memory: Tree) -> State:
         raise NotImplementedError

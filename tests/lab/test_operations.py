@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from tongsa.config import ModelSection, RecurrentSection, TransformerSection
+from tongsa.config import ModelSection, TransformerSection
 from tongsa.data.prepare import Prepared
 from tongsa.lab.compare.operations import flops_per_token
 from tongsa.lab.compare.verdict import Comparison
 from tongsa.models import build
+from tongsa.models.recurrent import RecurrentSection
 from tongsa.runs.directory import Run
 
 

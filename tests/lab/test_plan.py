@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tongsa.base.errors import RecipeError, UsageError
-from tongsa.config import ARCHITECTURES, CorpusSection, DecodingSection, Recipe, SubwordsSection
+from tongsa.config import CorpusSection, DecodingSection, Recipe, SubwordsSection
 from tongsa.lab.compare.plan import ENDLESS, levelled, names_of, own_recipe
+from tongsa.models import Seq2Seq, architectures_of
 
 SHARED = Recipe(
     corpus=CorpusSection(max_tokens=77), subwords=SubwordsSection(size=1234), decoding=DecodingSection(beam=3)
@@ -30,12 +31,12 @@ def test_an_unknown_model_is_refused_with_the_nearest_name() -> None:
         own_recipe("transfomer")
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", architectures_of(Seq2Seq))
 def test_every_architecture_has_a_recipe_of_itself(name: str) -> None:
     assert own_recipe(name).model.architecture == name
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", architectures_of(Seq2Seq))
 def test_what_must_be_equal_is_and_the_rest_is_the_models_own(name: str) -> None:
     own = own_recipe(name)
     level = levelled(name, SHARED, {}, minutes=3, updates=None)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lessons import TASKS, Lesson, rightness
-from tongsa.config import ByteNetSection, ConvS2SSection, NeuralGPUSection
+from tongsa.models.bytenet import ByteNetSection
+from tongsa.models.convs2s import ConvS2SSection
+from tongsa.models.neural_gpu import NeuralGPUSection
 
 LESSONS = {
     "convs2s": Lesson(ConvS2SSection(encoder_layers=1, decoder_layers=1, d_model=48, dropout=0.0, max_positions=12), 6),

@@ -8,8 +8,9 @@ import pytest
 
 import tongsa
 from lessons import TASKS, Lesson, rightness
-from tongsa.config import AttentionalSection, RecurrentSection
 from tongsa.demo.grammar import write_pairs
+from tongsa.models.attentional import AttentionalSection
+from tongsa.models.recurrent import RecurrentSection
 
 LESSONS = {
     # One vector has to hold the whole sequence: short ones.

@@ -39,7 +39,7 @@ def taught(task: Task, updates: int) -> Transformer:
         labels = torch.cat([target, torch.full((64, 1), END)], dim=1)
         mask = torch.ones_like(source, dtype=torch.bool)
         adam.clear()
-        features = model.features(source, mask, read).flatten(0, 1)
+        features = model.features(model.encode(source, mask), read).flatten(0, 1)
         linear_cross_entropy(features, model.projection(), labels.flatten(), 0.1).smoothed.backward()
         adam.gradient /= labels.numel()
         adam.step(learning_rate(section, config.d_model, update, update / updates))

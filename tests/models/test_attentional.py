@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from tongsa.config import AttentionalSection
-from tongsa.models.attentional import Alignment, Annotations, Attentional
+from tongsa.models.attentional import Alignment, Annotations, Attentional, AttentionalSection
 from tongsa.models.cells import CELLS
 from tongsa.models.contracts import token_mask
 

@@ -10,8 +10,7 @@ from reach import reached
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, layer_norm, linear, pad, relu
 
-from tongsa.config import ByteNetSection
-from tongsa.models.bytenet import ByteNet, ResidualBlock
+from tongsa.models.bytenet import ByteNet, ByteNetSection, ResidualBlock
 from tongsa.models.contracts import token_mask
 
 SMALL = {"d_model": 16, "sets": 1, "max_dilation": 4, "dropout": 0.0}
@@ -45,14 +44,14 @@ def test_a_column_of_the_encoder_sees_the_sum_of_the_dilations_to_each_side(
 def test_a_step_of_the_decoder_sees_twice_the_sum_of_the_dilations_back(sets: int, dilation: int, back: int) -> None:
     model = make(sets=sets, max_dilation=dilation, tied=False)
     target = torch.arange(80)[None] % 9 + 2
-    found = reached(model.target_embedding, lambda: model.features(*sentence(3), target)[0, 70])
+    found = reached(model.target_embedding, lambda: model.features(model.encode(*sentence(3)), target)[0, 70])
     assert found == list(range(70 - back, 71))
 
 
 def test_the_source_reaches_a_step_through_the_columns_below_it_and_before_it() -> None:
     model = make(max_dilation=2)  # 3 to each side in the encoder, 6 back in the decoder
     target = torch.arange(30)[None] % 9 + 2
-    found = reached(model.source_embedding, lambda: model.features(*sentence(30), target)[0, 15])
+    found = reached(model.source_embedding, lambda: model.features(model.encode(*sentence(30)), target)[0, 15])
     assert found == list(range(15 - 6 - 3, 15 + 3 + 1))
 
 
@@ -120,7 +119,7 @@ def test_dropout_is_on_embeddings_and_on_what_every_block_adds() -> None:
         for seen in (*inputs.values(), added, last):
             seen.clear()
         target = torch.arange(20)[None] % 9 + 2
-        model.features(*sentence(30), target)
+        model.features(model.encode(*sentence(30)), target)
         assert len(added) == 2 * len(model.decoder) == 12
         return [inputs["encoder"][0][:, :30], inputs["decoder"][0] - last[-1][:, :20], *(y[:, :20] for y in added)]
 

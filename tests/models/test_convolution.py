@@ -52,7 +52,7 @@ def test_steps_of_a_masked_convolution_give_what_the_whole_gives(dilation: int) 
     torch.manual_seed(1)
     convolution = Convolution(4, 6, 3, dilation=dilation, masked=True)
     x = torch.randn(2, 11, 4)
-    past, found = convolution.nothing(2, x), []
+    past, found = convolution.initial_past(2, x), []
     for place in range(11):
         y, past = convolution.step(x[:, place], past)
         assert past.shape == (2, 2 * dilation, 4)

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from torch.nn.functional import conv1d, pad
 
 from tongsa.base.errors import RecipeError
-from tongsa.config import ConvS2SSection, Recipe
+from tongsa.config import Recipe
 from tongsa.models.contracts import token_mask
 from tongsa.models.convolution import Convolution
-from tongsa.models.convs2s import ConvS2S, scale_gradient
+from tongsa.models.convs2s import ConvS2S, ConvS2SSection, scale_gradient
 
 SMALL = {"encoder_layers": 2, "decoder_layers": 3, "d_model": 16, "hidden": 12, "dropout": 0.0, "max_positions": 40}
 
@@ -41,7 +41,7 @@ def test_a_block_of_the_encoder_sees_one_kernel_further(layers: int, kernel: int
 def test_a_block_of_the_decoder_sees_one_kernel_further_back(layers: int, kernel: int) -> None:
     model = make(decoder_layers=layers, kernel=kernel, tied=False)
     target = torch.arange(15)[None] % 9 + 2
-    found = reached(model.target_embedding, lambda: model.features(*sentence(4), target)[0, 9])
+    found = reached(model.target_embedding, lambda: model.features(model.encode(*sentence(4)), target)[0, 9])
     assert found == list(range(9 - layers * (kernel - 1), 10))
 
 
@@ -50,7 +50,7 @@ def test_attention_reaches_the_whole_source_from_every_step() -> None:
     target = torch.tensor([[11, 5, 6]])
     for step in range(3):
         assert reached(
-            model.source_embedding, lambda step=step: model.features(*sentence(30), target)[0, step]
+            model.source_embedding, lambda step=step: model.features(model.encode(*sentence(30)), target)[0, step]
         ) == list(range(30))
 
 
@@ -92,7 +92,7 @@ def test_a_batch_gives_what_the_paper_s_sums_give_one_by_one() -> None:
     rows = [([2, 3, 4, 5, 6], [11, 4, 4, 7]), ([8, 9, 0], [11, 3, 2, 5])]
     source = torch.tensor([rows[0][0], rows[1][0] + [11, 11]])
     mask = token_mask(torch.tensor([5, 3]), 5)
-    together = model.features(source, mask, torch.tensor([target for _, target in rows]))
+    together = model.features(model.encode(source, mask), torch.tensor([target for _, target in rows]))
     for found, (read, target) in zip(together, rows, strict=True):
         torch.testing.assert_close(found, plainly(model, torch.tensor(read), torch.tensor(target)), atol=1e-6, rtol=0)
 
@@ -100,7 +100,7 @@ def test_a_batch_gives_what_the_paper_s_sums_give_one_by_one() -> None:
 def test_gradients_are_the_paper_s_and_those_of_the_encoder_divided_by_the_attentions() -> None:
     model = make(tied=False)
     source, target = torch.tensor([2, 3, 4, 5, 6]), torch.tensor([5, 4, 4, 7])
-    together = model.features(source[None], torch.ones(1, 5, dtype=torch.bool), target[None])[0]
+    together = model.features(model.encode(source[None], torch.ones(1, 5, dtype=torch.bool)), target[None])[0]
     found = []
     for features in (together, plainly(model, source, target)):
         model.zero_grad()
@@ -119,7 +119,7 @@ def test_attention_can_be_had_of_every_decoder_layer_and_changes_nothing() -> No
     memory = model.encode(source, mask)
     torch.testing.assert_close(
         model._decode(memory, target, seen),  # type: ignore[arg-type]
-        model.features(source, mask, target),
+        model.features(model.encode(source, mask), target),
         atol=1e-6,
         rtol=0,
     )
@@ -168,10 +168,10 @@ def test_dropout_is_on_embeddings_on_the_input_of_every_convolution_and_on_the_o
     for place in places:
         place.register_forward_pre_hook(lambda module, given: dropped.append(given[0]))
     target = torch.arange(20)[None] % 9 + 2
-    output = model.features(*sentence(30), target)
+    output = model.features(model.encode(*sentence(30)), target)
     assert not any((x == 0).any() for x in [*dropped, output])
     dropped.clear()
-    output = model.train().features(*sentence(30), target)
+    output = model.train().features(model.encode(*sentence(30)), target)
     assert len(dropped) == len(places)
     for x in [*dropped, output]:
         assert float((x == 0).float().mean()) == pytest.approx(p, abs=0.05)

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from small_translators import small_subwords
 from tongsa import Translator
-from tongsa.config import ARCHITECTURES, Recipe
+from tongsa.config import Recipe
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
-from tongsa.models import build
+from tongsa.models import architectures_of, build
 from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.weights import named_weights
@@ -61,7 +61,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
 }
 """The keys that make each architecture small, some variants of it; one that is not here has its own defaults."""
 
-KINDS = [{"architecture": name, **keys} for name in ARCHITECTURES for keys in SMALL.get(name, [{}])]
+KINDS = [{"architecture": name, **keys} for name in architectures_of(Seq2Seq) for keys in SMALL.get(name, [{}])]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: ",".join(map(str, kind.values())))
 few = settings(max_examples=25, deadline=None)
 token = st.integers(2, 10)
@@ -253,7 +253,7 @@ def test_every_weight_learns_and_dropout_acts_in_training_only(
     for _ in range(5):
         adam.clear()
         source, mask = padded(torch.randint(2, PAD, (16, 6)).tolist())
-        features = model.features(source, mask, torch.randint(2, 29, (16, 5))).flatten(0, 1)
+        features = model.features(model.encode(source, mask), torch.randint(2, 29, (16, 5))).flatten(0, 1)
         linear_cross_entropy(features, model.projection(), torch.randint(2, 29, (80,)), 0.1).smoothed.backward()
         seen |= adam.gradient != 0
     assert all(bool(part.any()) for part in seen.split([p.numel() for p in model.parameters()]))

@@ -12,10 +12,10 @@ from torch.nn.functional import linear
 from tongsa.config import TrainingSection, TransformerSection
 from tongsa.models import layers
 from tongsa.models.attention import MultiHeadAttention, attention
-from tongsa.models.contracts import token_mask
+from tongsa.models.contracts import causal_mask, token_mask
 from tongsa.models.dropout import plain_dropout_add_norm
 from tongsa.models.loss import linear_cross_entropy, smoothed_cross_entropy
-from tongsa.models.transformer import Transformer, look_back
+from tongsa.models.transformer import Transformer
 from tongsa.training.optimizer import FlatAdam
 
 PAD = 40
@@ -46,7 +46,7 @@ def test_the_kernel_of_torch_equals_the_attention_of_the_paper(kind: str) -> Non
     masks = {
         "unmasked": None,
         "padded": token_mask(torch.tensor([6, 3]), 6)[:, None, None, :],
-        "causal": look_back(6, torch.device("cpu")),
+        "causal": causal_mask(6, torch.device("cpu")),
     }
     q, k, v = (torch.randn(2, 4, 6, 8) for _ in range(3))
     kernel = torch.nn.functional.scaled_dot_product_attention
@@ -105,7 +105,7 @@ def fast_training() -> list[float]:
         source, mask, target, labels = some_batch(number)
         real = labels != PAD
         adam.clear()
-        features = model.features(source, mask, target)
+        features = model.features(model.encode(source, mask), target)
         loss = linear_cross_entropy(features[real], model.projection(), labels[real], SMOOTHING).smoothed
         loss.backward()
         adam.gradient /= real.sum()

@@ -11,9 +11,8 @@ from reach import reached
 from torch import Tensor
 from torch.nn.functional import conv2d, embedding
 
-from tongsa.config import NeuralGPUSection
 from tongsa.models.contracts import token_mask
-from tongsa.models.neural_gpu import CGRU, NeuralGPU
+from tongsa.models.neural_gpu import CGRU, NeuralGPU, NeuralGPUSection
 
 SMALL = {"d_model": 6, "rows": 3, "layers": 2, "dropout": 0.0}
 
@@ -87,7 +86,7 @@ def test_a_batch_gives_what_whole_convolutions_of_image_and_tape_give_one_by_one
     rows = [([2, 3, 4, 5, 6], [11, 4, 4, 7, 8, 9, 3]), ([8, 9, 0], [11, 3, 2, 5, 6, 7, 4])]
     source = torch.tensor([rows[0][0], rows[1][0] + [11, 11]])
     mask = token_mask(torch.tensor([5, 3]), 5)
-    together = model.features(source, mask, torch.tensor([target for _, target in rows]))
+    together = model.features(model.encode(source, mask), torch.tensor([target for _, target in rows]))
     for found, (read, target) in zip(together, rows, strict=True):
         torch.testing.assert_close(found, plainly(model, torch.tensor(read), torch.tensor(target)), atol=1e-5, rtol=0)
 
@@ -121,7 +120,9 @@ def test_what_was_written_is_read_from_the_tape_by_every_later_step() -> None:
     model = make(rows=2, tied=False)
     target = torch.tensor([[11, 5, 6, 7, 8]])
     for step in range(5):
-        found = reached(model.target_embedding, lambda step=step: model.features(*sentence(4), target)[0, step])
+        found = reached(
+            model.target_embedding, lambda step=step: model.features(model.encode(*sentence(4)), target)[0, step]
+        )
         assert found == list(range(1, step + 1)), "<pad> comes before the first place, and is written nowhere"
 
 

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.base.errors import RecipeError
-from tongsa.config import AttentionalSection, Recipe, RecurrentSection
+from tongsa.config import Recipe
 from tongsa.models import build
-from tongsa.models.cells import CELLS, Encoder, Hidden, Kind, Layers, Stack, Weights
+from tongsa.models.attentional import AttentionalSection
+from tongsa.models.cells import CELLS, Hidden, Kind, Layers, RecurrentEncoder, Stack, Weights
 from tongsa.models.contracts import token_mask
-from tongsa.models.recurrent import DeepOutput, Recurrent, reversed_within
+from tongsa.models.recurrent import DeepOutput, Recurrent, RecurrentSection, reversed_within
 
 ALL: list[Kind] = ["rnn", "gru", "lstm"]
 kinds = pytest.mark.parametrize("kind", ALL)
@@ -68,7 +69,7 @@ def weights(kernel: nn.RNNBase, layer: int, backward: bool) -> Weights:
     return w, u, b_w, b_u
 
 
-def read(kind: Kind, encoder: Encoder, x: Tensor) -> tuple[Tensor, Layers]:
+def read(kind: Kind, encoder: RecurrentEncoder, x: Tensor) -> tuple[Tensor, Layers]:
     """One sentence (positions, width), by cells: the readable twin of the encoder."""
     units = encoder.kernel.hidden_size
     last: list[Hidden] = []
@@ -94,7 +95,7 @@ def test_an_encoder_reads_each_sentence_of_a_padded_batch_as_its_twin_does(
     kind: Kind, bidirectional: bool, layers: int
 ) -> None:
     torch.manual_seed(0)
-    encoder = Encoder(kind, 7, 6, layers, dropout=0.0, bidirectional=bidirectional)
+    encoder = RecurrentEncoder(kind, 7, 6, layers, dropout=0.0, bidirectional=bidirectional)
     lengths = [2, 5, 1, 4]
     x, mask = torch.randn(4, 6, 7), token_mask(torch.tensor(lengths), 6)
     outputs, last = encoder(x, mask)

@@ -78,7 +78,7 @@ def test_every_preset_builds_in_full_and_trains_a_step(name: str) -> None:
     mask = token_mask(torch.full((8,), 5), 5)
 
     def loss() -> torch.Tensor:
-        features = model.features(source, mask, read).flatten(0, 1)
+        features = model.features(model.encode(source, mask), read).flatten(0, 1)
         smoothing = recipe.training.label_smoothing
         return linear_cross_entropy(features, model.projection(), target.flatten(), smoothing).smoothed
 
@@ -100,7 +100,7 @@ def test_a_full_base_model_trains_a_step() -> None:
     model = Transformer(section("base"), 12)
     adam = FlatAdam(model, recipe.training)
     source, read = torch.randint(2, 11, (2, 3)), torch.randint(2, 11, (2, 3))
-    features = model.features(source, token_mask(torch.full((2,), 3), 3), read).flatten(0, 1)
+    features = model.features(model.encode(source, token_mask(torch.full((2,), 3), 3)), read).flatten(0, 1)
     before = model.source_embedding.weight.detach().clone()
     linear_cross_entropy(features, model.projection(), source.flatten(), 0.1).smoothed.backward()
     adam.step(1e-3)

@@ -69,7 +69,7 @@ def test_the_embedding_of_pad_stays_zero_in_training(make: Maker, sizes: tuple[i
     adam = torch.optim.Adam(model.parameters(), lr=0.01)
     source, mask = padded([[2, 3, 4], [5]])
     for _ in range(3):
-        features = model.features(source, mask, torch.tensor([[pad, 3, 2], [pad, 4, pad]]))
+        features = model.features(model.encode(source, mask), torch.tensor([[pad, 3, 2], [pad, 4, pad]]))
         labels = torch.tensor([[3, 2, 0], [4, 0, pad]])
         real = labels != pad
         adam.zero_grad()

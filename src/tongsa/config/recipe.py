@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tongsa.base.errors import RecipeError
-from tongsa.config.architectures import ARCHITECTURES, ModelSection, TransformerSection
+from tongsa.config.architectures import (
+    ARCHITECTURES,
+    ModelSection,
+    TransformerSection,
+    architecture_names,
+    section_class,
+)
 from tongsa.config.sections import CorpusSection, DecodingSection, SubwordsSection, TrainingSection
 
 Values = Mapping[str, Any]
@@ -58,11 +64,12 @@ class Recipe:
     @classmethod
     def _model_section(cls, given: Values, problems: list[str]) -> type[ModelSection]:
         name = given.get("architecture", ModelSection.architecture)
-        if not isinstance(name, str) or name not in ARCHITECTURES:
-            known = ", ".join(ARCHITECTURES)
-            problems.append(f"model.architecture {name!r} is unknown{hint(str(name), ARCHITECTURES)} (known: {known})")
-            return TransformerSection
-        return ARCHITECTURES[name]
+        # Entry points of other packages are looked for only where the name is not one of ours: that takes time.
+        if isinstance(name, str) and (name in ARCHITECTURES or name in architecture_names()):
+            return section_class(name)
+        known = architecture_names()
+        problems.append(f"model.architecture {name!r} is unknown{hint(str(name), known)} (known: {', '.join(known)})")
+        return TransformerSection
 
     def to_values(self) -> dict[str, dict[str, Any]]:
         """Every key with its value: what `from_values` reads."""

@@ -1,11 +1,31 @@
-"""The sections of a recipe but for the model's: corpus, subwords, training, decoding."""
+"""All sections of a recipe except the model's: corpus, subwords, training, decoding."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from tongsa.config.bounds import bounds
+
+def bounds(section: object, *, fractions: list[str] | None = None, **limits: tuple[float, float]) -> list[str]:
+    """A sentence for every value outside its limits; `key=(lowest, highest)`, both allowed.
+
+    A fraction is at least 0 and below 1.
+    """
+    found = []
+    for key, (lowest, highest) in limits.items():
+        value = getattr(section, key)
+        if value < lowest:
+            found.append(f"{key} is {value}; it must {'not be negative' if lowest == 0 else f'be at least {lowest:g}'}")
+        elif value > highest:
+            found.append(f"{key} is {value}; it must be at most {highest:,}")
+    for key in fractions or []:
+        if not 0 <= getattr(section, key) < 1:
+            found.append(f"{key} is {getattr(section, key)}; it must be at least 0 and below 1")
+    return found
+
+
+MANY = 1_000_000_000
+"""More tokens, lines or updates than anybody means."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +48,7 @@ class CorpusSection:
     """Recover what is readable from damaged files and report the rest, instead of failing."""
 
     def problems(self) -> list[str]:
-        return bounds(self, at_least_1=["max_tokens"], at_least_0=["max_ratio", "held_out"])
+        return bounds(self, max_tokens=(1, 1_000_000), max_ratio=(0, MANY), held_out=(0, MANY))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +71,7 @@ class SubwordsSection:
     """Lines, drawn with a seed, that the vocabulary is learnt from: they lie in memory, the rest does not."""
 
     def problems(self) -> list[str]:
-        found = bounds(self, at_least_1=["size", "sample"], fractions=["sampling"])
+        found = bounds(self, fractions=["sampling"], size=(1, 10_000_000), sample=(1, MANY))
         if self.kind in ("char", "byte") and self.sampling:
             found.append(f"sampling is {self.sampling}; a {self.kind} cannot be cut in another way")
         if self.kind == "byte" and not self.byte_fallback:
@@ -107,11 +127,20 @@ class TrainingSection:
     def problems(self) -> list[str]:
         found = bounds(
             self,
-            at_least_1=["updates", "batch_tokens", "warmup", "validation_pairs", "average"],
-            at_least_0=["chunk_tokens", "processes", "peak", "clip"],
             fractions=["label_smoothing", "beta1", "beta2"],
+            updates=(1, MANY),
+            batch_tokens=(1, MANY),
+            warmup=(1, MANY),
+            validation_pairs=(1, MANY),
+            average=(1, 1000),
+            chunk_tokens=(0, MANY),
+            processes=(0, 4096),
+            peak=(0, 1000),
+            clip=(0, MANY),
+            checkpoint_every=(0, MANY),
+            validate_every=(0, MANY),
+            patience=(0, MANY),
         )
-        found += bounds(self, at_least_0=["checkpoint_every", "validate_every", "patience"])
         if self.schedule != "noam" and self.peak == 0:
             found.append(f'schedule "{self.schedule}" needs a peak: the highest learning rate, for example 0.001')
         return found
@@ -134,5 +163,10 @@ class DecodingSection:
 
     def problems(self) -> list[str]:
         return bounds(
-            self, at_least_1=["beam", "batch_tokens"], at_least_0=["length_penalty", "max_extra", "max_ratio"]
+            self,
+            beam=(1, 10_000),
+            batch_tokens=(1, MANY),
+            length_penalty=(0, 100),
+            max_extra=(0, MANY),
+            max_ratio=(0, 10_000),
         )

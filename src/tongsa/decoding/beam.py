@@ -14,8 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tongsa.decoding.greedy import begin
 from tongsa.decoding.search import Hypothesis, Search, Special, length_penalty
-from tongsa.models.contracts import Seq2Seq, State, Tree, repeat, select
+from tongsa.models.contracts import Decoder, State, Tree, repeat, select
 
 
 class Candidates(NamedTuple):
@@ -28,14 +29,14 @@ class Candidates(NamedTuple):
 
 
 def beam_search(
-    model: Seq2Seq, memory: Tree, limits: Tensor, search: Search, special: Special
+    model: Decoder, memory: Tree, limits: Tensor, search: Search, special: Special, prompts: Tensor | None = None
 ) -> list[list[Hypothesis]]:
     beam = max(search.beam, search.nbest)
-    state = model.start(repeat(memory, beam))
+    again = None if prompts is None else prompts.repeat_interleave(beam, dim=0)
+    state, tokens = begin(model, repeat(memory, beam), beam * len(limits), special, again)
     sentences = list(range(len(limits)))  # those not done yet, by their place in the batch
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
     log_p = starting_scores(len(limits), beam, limits.device)
-    tokens = torch.full((len(limits) * beam,), special.start, device=limits.device)
     written = torch.empty(len(limits), beam, 0, dtype=torch.long, device=limits.device)
     for length in range(1, int(limits.max()) + 1):
         logits, state = model.step(tokens, state)

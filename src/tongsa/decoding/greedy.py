@@ -1,4 +1,4 @@
-"""Greedy search: the likeliest token at each step. The walk it takes serves sampling too."""
+"""Greedy search: the likeliest token at each step. Sampling takes the same steps with another choice."""
 
 from __future__ import annotations
 
@@ -8,24 +8,35 @@ import torch
 from torch import Tensor
 
 from tongsa.decoding.search import Hypothesis, Special, length_penalty
-from tongsa.models.contracts import Seq2Seq, State, Tree, select
+from tongsa.models.contracts import Decoder, State, Tree, select
 
 Choose = Callable[[Tensor], Tensor]
 """Log-probabilities (rows, vocabulary) to a token for each row."""
 
 
-def greedy(model: Seq2Seq, memory: Tree, limits: Tensor, alpha: float, special: Special) -> list[list[Hypothesis]]:
-    found = walk(model, memory, limits, lambda log_p: log_p.argmax(dim=-1), alpha, special)
+def greedy(
+    model: Decoder, memory: Tree, limits: Tensor, alpha: float, special: Special, prompts: Tensor | None = None
+) -> list[list[Hypothesis]]:
+    state, tokens = begin(model, memory, len(limits), special, prompts)
+    found = walk(model, state, tokens, limits, lambda log_p: log_p.argmax(dim=-1), alpha, special)
     return [[hypothesis] for hypothesis in found]
 
 
+def begin(model: Decoder, memory: Tree, rows: int, special: Special, prompts: Tensor | None) -> tuple[State, Tensor]:
+    """The state and the tokens (rows) of the first step: after `<pad>`, or after prompts (rows, length) read before."""
+    device = next(model.parameters()).device
+    state, tokens = model.start(memory), torch.full((rows,), special.start, device=device)
+    for following in () if prompts is None else prompts.to(device).T:
+        _, state = model.step(tokens, state)
+        tokens = following
+    return state, tokens
+
+
 def walk(
-    model: Seq2Seq, memory: Tree, limits: Tensor, choose: Choose, alpha: float, special: Special
+    model: Decoder, state: State, tokens: Tensor, limits: Tensor, choose: Choose, alpha: float, special: Special
 ) -> list[Hypothesis]:
     """One token a step for every row until all have ended; rows that have ended leave the batch."""
-    state = model.start(memory)
     rows = torch.arange(len(limits), device=limits.device)  # where each row of the batch stood at the start
-    tokens = torch.full_like(rows, special.start)
     written: list[list[int]] = [[] for _ in range(len(rows))]
     totals = torch.zeros(len(rows), device=limits.device)
     found: dict[int, Hypothesis] = {}

@@ -7,15 +7,21 @@ import math
 import torch
 from torch import Tensor
 
-from tongsa.decoding.greedy import walk
+from tongsa.decoding.greedy import begin, walk
 from tongsa.decoding.search import Hypothesis, Sampling, Special
-from tongsa.models.contracts import Seq2Seq, Tree, repeat
+from tongsa.models.contracts import Decoder, Tree, repeat
 
 
 def sample(
-    model: Seq2Seq, memory: Tree, limits: Tensor, sampling: Sampling, draws: int, special: Special
+    model: Decoder,
+    memory: Tree,
+    limits: Tensor,
+    sampling: Sampling,
+    draws: int,
+    special: Special,
+    prompts: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
-    """`draws` independent samples of each source, the likeliest first."""
+    """`draws` independent samples of each row, the likeliest first."""
     generator = torch.Generator(device=limits.device).manual_seed(sampling.seed)
 
     def choose(log_p: Tensor) -> Tensor:
@@ -25,7 +31,9 @@ def sample(
         return torch.multinomial(torch.softmax(cut, dim=-1), 1, generator=generator)[:, 0]
 
     # A sample is judged by its probability as it stands: alpha 0.
-    found = walk(model, repeat(memory, draws), limits.repeat_interleave(draws), choose, 0.0, special)
+    again = None if prompts is None else prompts.repeat_interleave(draws, dim=0)
+    state, tokens = begin(model, repeat(memory, draws), draws * len(limits), special, again)
+    found = walk(model, state, tokens, limits.repeat_interleave(draws), choose, 0.0, special)
     groups = [found[first : first + draws] for first in range(0, len(found), draws)]
     return [sorted(group, key=lambda hypothesis: -hypothesis.score) for group in groups]
 

@@ -1,7 +1,8 @@
-"""What a search is told, and what it gives back."""
+"""Options of a search, and its results. Needs no torch."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,10 +45,9 @@ class Search:
     max_ratio: float = 1.0
     sampling: Sampling | None = None
     scores: bool = True
-    """Whether anybody looks at the scores. Greedy search is faster without: CTranslate2 then makes no softmax, and the
-    scores are not a number."""
+    """Compute scores. Greedy search is faster without: CTranslate2 then needs no softmax, and the scores are NaN."""
     alignment: bool = False
-    """Whether each token is to be told the source token that it was written for."""
+    """Also return the source token that each target token aligns to."""
 
     def __post_init__(self) -> None:
         if self.beam < 1 or self.nbest < 1:
@@ -81,9 +81,9 @@ class Hypothesis(NamedTuple):
     ended: bool = True
     """False where the limit of length cut it off."""
     note: str = ""
-    """What else is to be told of it: a source that was cut, another engine."""
+    """A remark for the user: a source that was cut, another engine."""
     alignment: tuple[int, ...] = ()
-    """For each token the place of a source token, where that was asked for and the model attends."""
+    """For each token the place of a source token, where requested and where the model attends."""
 
 
 def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:
@@ -102,3 +102,12 @@ def length_limit(source_length: int, search: Search, longest: int | None) -> int
     """Most tokens of an output, the end included; the source's length counts its end too."""
     limit = int(source_length * search.max_ratio) + search.max_extra + 1
     return limit if longest is None else min(limit, longest)
+
+
+def most_attended(weights: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    """The source place that each target token aligns to: the one with most attention; none where there is no source.
+
+    A row of weights is the attention of the step that writes a token, averaged over the heads of one layer of the
+    decoder. The end of the source takes attention that belongs nowhere, so callers leave it out.
+    """
+    return tuple(max(range(len(row)), key=row.__getitem__) for row in weights if row)

@@ -1,4 +1,4 @@
-"""The search that was asked for, on one batch."""
+"""The search that was asked for, on one batch: of sources to translate, or of prompts to continue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tongsa.decoding.beam import beam_search
 from tongsa.decoding.greedy import greedy
 from tongsa.decoding.sampling import sample
 from tongsa.decoding.search import Hypothesis, Search, Special, length_limits
-from tongsa.models.contracts import Seq2Seq
+from tongsa.models.contracts import NO_MEMORY, Decoder, Seq2Seq, Tree
 
 
 @torch.inference_mode()
@@ -19,8 +19,27 @@ def decode(
     """The best hypotheses of each source of a batch, best first."""
     memory = model.encode(source, source_mask)
     limits = length_limits(source_mask.sum(dim=1), search, model.max_length)
+    return _search(model, memory, limits, search, special, None)
+
+
+@torch.inference_mode()
+def continue_prompts(
+    model: Decoder, prompts: Tensor, longest: int, search: Search, special: Special
+) -> list[list[Hypothesis]]:
+    """The best continuations of each prompt (batch, length), best first, of at most `longest` tokens with the end.
+
+    A hypothesis holds the new tokens alone, and its probability is theirs. A model with a limit of length keeps to it.
+    """
+    room = longest if model.max_length is None else min(longest, model.max_length - prompts.shape[1])
+    limits = torch.full((len(prompts),), max(1, room), device=prompts.device)
+    return _search(model, NO_MEMORY, limits, search, special, prompts)
+
+
+def _search(
+    model: Decoder, memory: Tree, limits: Tensor, search: Search, special: Special, prompts: Tensor | None
+) -> list[list[Hypothesis]]:
     if search.sampling:
-        return sample(model, memory, limits, search.sampling, search.nbest, special)
+        return sample(model, memory, limits, search.sampling, search.nbest, special, prompts)
     if search.beam == 1 and search.nbest == 1:
-        return greedy(model, memory, limits, search.length_penalty, special)
-    return beam_search(model, memory, limits, search, special)
+        return greedy(model, memory, limits, search.length_penalty, special, prompts)
+    return beam_search(model, memory, limits, search, special, prompts)

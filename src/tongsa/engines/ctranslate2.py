@@ -17,8 +17,7 @@ import ctranslate2
 
 from tongsa.base.devices import usable_cores
 from tongsa.config import TransformerSection
-from tongsa.decoding.alignment import most_attended
-from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty
+from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
 from tongsa.engines.compiled import compiled, transformer
 from tongsa.engines.positions import longest
 from tongsa.engines.shares import cut_note, similar_lengths

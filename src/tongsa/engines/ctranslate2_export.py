@@ -19,7 +19,7 @@ from torch import Tensor
 from tongsa.config import TransformerSection
 from tongsa.engines.positions import POSITIONS
 from tongsa.models.contracts import aligning_layer
-from tongsa.models.positions import sinusoids
+from tongsa.models.embeddings import sinusoids
 from tongsa.text.subwords import Subwords
 
 ACTIVATIONS = {

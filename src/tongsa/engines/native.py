@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from tongsa.base.errors import UsageError
-from tongsa.decoding.alignment import most_attended
-from tongsa.decoding.search import Hypothesis, Search, Special
+from tongsa.decoding.search import Hypothesis, Search, Special, most_attended
 from tongsa.decoding.searching import decode
 from tongsa.engines.shares import cut_note, similar_lengths
 from tongsa.models.contracts import Attention, Seq2Seq, aligning_layer, token_mask

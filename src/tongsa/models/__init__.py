@@ -1,37 +1,40 @@
-"""The architectures, by name."""
+"""The architectures: contracts, the layers of the paper, and one file for each model.
+
+May import base, config, text, formats, data and runs. Which names there are stands in config/architectures.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
-from tongsa.config import (
-    AttentionalSection,
-    ByteNetSection,
-    ConvS2SSection,
-    ModelSection,
-    NeuralGPUSection,
-    RecurrentSection,
-    TransformerSection,
-)
-from tongsa.models.attentional import Attentional
-from tongsa.models.bytenet import ByteNet
-from tongsa.models.contracts import Seq2Seq
-from tongsa.models.convs2s import ConvS2S
-from tongsa.models.neural_gpu import NeuralGPU
-from tongsa.models.recurrent import Recurrent
-from tongsa.models.transformer import Transformer
+from tongsa.base.errors import RecipeError
+from tongsa.config import ModelSection
+from tongsa.config.architectures import ARCHITECTURES, model_class
+from tongsa.models.contracts import Decoder, Encoder, Seq2Seq
 
-MODELS: dict[type[ModelSection], Callable[[Any, int, int | None], Seq2Seq]] = {
-    TransformerSection: Transformer,
-    RecurrentSection: Recurrent,
-    AttentionalSection: Attentional,
-    ConvS2SSection: ConvS2S,
-    ByteNetSection: ByteNet,
-    NeuralGPUSection: NeuralGPU,
-}
+Model = TypeVar("Model", Decoder, Encoder, Seq2Seq)
+
+__all__ = ["Decoder", "Encoder", "Seq2Seq", "architectures_of", "build", "build_a"]
 
 
-def build(config: ModelSection, source_size: int, target_size: int | None) -> Seq2Seq:
-    """A model with fresh weights; `target_size` is None with a joint vocabulary."""
-    return MODELS[type(config)](config, source_size, target_size)
+def build(section: ModelSection, source_size: int, target_size: int | None) -> Seq2Seq:
+    """A model that translates, with fresh weights; `target_size` is None with a joint vocabulary."""
+    return build_a(Seq2Seq, section, source_size, target_size)
+
+
+def build_a(contract: type[Model], section: ModelSection, *sizes: int | None) -> Model:
+    """A model of the kind wanted, with fresh weights; a section that describes another kind is refused."""
+    kind = model_class(section.architecture)
+    if not issubclass(kind, contract):
+        fitting = ", ".join(architectures_of(contract))
+        raise RecipeError(
+            f"the architecture {section.architecture} cannot be used here: it is no {contract.__name__}",
+            f"Architectures that fit: {fitting}",
+        )
+    model: Model = kind(section, *sizes)
+    return model
+
+
+def architectures_of(contract: type) -> list[str]:
+    """The names of our own architectures that keep to a contract; every one of them is imported."""
+    return [name for name in ARCHITECTURES if issubclass(model_class(name), contract)]

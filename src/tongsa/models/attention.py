@@ -11,12 +11,15 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 Weights = list[Tensor]
 """Attention weights (batch, heads, queries, keys) that a caller asked for, in the order of the layers."""
 
+KeysValues = tuple[Tensor, Tensor]
+"""Keys and values of one attention: (batch, heads, positions, d_k), (batch, heads, positions, d_v)."""
+
 
 def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
     """softmax(QK^T / sqrt(d_k)) V                                            §3.2.1, Eq. 1
 
     q (batch, heads, queries, d_k); k (batch, heads, keys, d_k); v (batch, heads, keys, d_v).
-    mask is True where a query may look, and broadcasts to (batch, heads, queries, keys); None lets it look everywhere.
+    mask is True where a query may attend, and broadcasts to (batch, heads, queries, keys); None masks nothing.
     """
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if mask is not None:
@@ -43,15 +46,15 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Linear(heads * d_v, d_model)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
-        """x (batch, queries, d_model) looks at memory (batch, keys, d_model); in self-attention the two are one."""
+        """x (batch, queries, d_model) attends to memory (batch, keys, d_model); in self-attention the two are one."""
         if memory is x:
-            return self.look(*self.queries_keys_values(x), mask, seen)
-        return self.look(self.queries(x), *self.keys_values(memory), mask, seen)
+            return self.attend(*self.queries_keys_values(x), mask, seen)
+        return self.attend(self.queries(x), *self.keys_values(memory), mask, seen)
 
     def queries(self, x: Tensor) -> Tensor:
         return self._project(x, self.w_q)[0]
 
-    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+    def keys_values(self, memory: Tensor) -> KeysValues:
         keys, values = self._project(memory, self.w_k, self.w_v)
         return keys, values
 
@@ -59,7 +62,16 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = self._project(x, self.w_q, self.w_k, self.w_v)
         return queries, keys, values
 
-    def look(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
+    def step(self, x: Tensor, past: KeysValues) -> tuple[Tensor, KeysValues]:
+        """Causal self-attention of one position (batch, 1, d_model), given the keys and values of those before it.
+
+        Returns its output, and the keys and values with its own behind them.
+        """
+        queries, keys, values = self.queries_keys_values(x)
+        grown = (torch.cat([past[0], keys], dim=2), torch.cat([past[1], values], dim=2))
+        return self.attend(queries, *grown, None), grown
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
         # Weights that nobody wants to see need not be kept: PyTorch's own kernel computes the same faster.
         heads = scaled_dot_product_attention(q, k, v, mask) if seen is None else attention(q, k, v, mask, seen)
         return self.w_o(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]  # (batch, queries, d_model)

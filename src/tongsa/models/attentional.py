@@ -6,21 +6,45 @@ Bahdanau et al. 2015 (arXiv 1409.0473), "RNNsearch", and Luong et al. 2015 (arXi
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, cast
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import AttentionalSection
-from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
+from tongsa.config.complexity import BY_ATTENTION, RECURRENT, Facts
+from tongsa.models.cells import Layers, RecurrentEncoder, RecurrentLayers, Stack, embed, initialise
 from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
+from tongsa.models.embeddings import tables
 from tongsa.models.recurrent import DeepOutput
-from tongsa.models.tables import tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionalSection(RecurrentLayers):
+    """Recurrent, with a context vector at every step: Bahdanau et al. 2015, Luong et al. 2015."""
+
+    architecture: Literal["gru-attention", "lstm-attention"] = "lstm-attention"
+    """The cell: gated recurrent unit, or long short-term memory."""
+    bidirectional: bool = True
+    """As in Bahdanau et al.; the encoder of Luong et al. reads forwards only."""
+    score: Literal["additive", "dot", "general"] = "general"
+    """How a state of the decoder is compared with those of the encoder: Bahdanau's, or one of Luong's."""
+    feed: Literal["nothing", "attentional", "context"] = "nothing"
+    """What the decoder reads beside the last token: nothing (the fastest to train), what the last softmax was taken of
+    (Luong's input feeding), or the context that its previous state attends to (Bahdanau's)."""
+
+    @property
+    def cell(self) -> Literal["gru", "lstm"]:
+        return "gru" if self.architecture == "gru-attention" else "lstm"
+
+    def facts(self, n: float) -> Facts:
+        layers = f"{self.layers} + {self.layers}"
+        return Facts(kind=RECURRENT, layers=layers, d=self.units, decoder_path=BY_ATTENTION)
 
 
 class Annotations(NamedTuple):
-    """The encoder's states h_1 .. h_n, and what is the same at every look at them."""
+    """The encoder's states h_1 .. h_n, and what is the same whenever they are attended to."""
 
     values: Tensor
     """(batch, source, hidden)"""
@@ -33,14 +57,16 @@ class Annotations(NamedTuple):
 class Attentional(Seq2Seq):
     """What the decoder's cell reads besides the last token is the choice of `feed`:
 
-    nothing      s_t = f(s_{t-1}, y_{t-1});             c_t looks from s_t;     t_t = tanh(W_c [c_t; s_t])
+    nothing      s_t = f(s_{t-1}, y_{t-1});             c_t attends from s_t;   t_t = tanh(W_c [c_t; s_t])
                  Luong et al., §3: a whole target goes through the kernel at once
     attentional  s_t = f(s_{t-1}, [y_{t-1}; t_{t-1}]);  the rest alike          Luong et al., §3.3: input feeding
-    context      c_t looks from s_{t-1};                s_t = f(s_{t-1}, [y_{t-1}; c_t]);   t_t = maxout of s, y, c
+    context      c_t attends from s_{t-1};              s_t = f(s_{t-1}, [y_{t-1}; c_t]);   t_t = maxout of s, y, c
                  Bahdanau et al., §3.1, Eq. 4 to 6
 
     The softmax is a linear map of t_t. In the last two a step needs the one before it, in training too.
     """
+
+    section = AttentionalSection
 
     def __init__(self, config: AttentionalSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
@@ -49,7 +75,9 @@ class Attentional(Seq2Seq):
             source_size, target_size, config.d_model, config.tied
         )
         width, hidden, layers = config.d_model, config.units, config.layers
-        self.encoder = Encoder(config.cell, width, hidden, layers, config.dropout, bidirectional=config.bidirectional)
+        self.encoder = RecurrentEncoder(
+            config.cell, width, hidden, layers, config.dropout, bidirectional=config.bidirectional
+        )
         fed = {"nothing": 0, "attentional": width, "context": hidden}[config.feed]
         self.decoder = Stack(config.cell, width + fed, hidden, layers, config.dropout)
         self.alignment = Alignment(config.score, hidden)
@@ -72,19 +100,20 @@ class Attentional(Seq2Seq):
         states, t, _ = self._step(y, states, t, Annotations(*cast(tuple[Tensor, ...], state.memory)))
         return self.project(self._dropout(t)), State(state.memory, (states, t))
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        return self._dropout(self._decode(source, source_mask, target)[0])
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        return self._dropout(self._decode(memory, target)[0])
 
     def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
-        weights = self._decode(source, source_mask, target)[1]
+        weights = self._decode(self.encode(source, source_mask), target)[1]
         return Attention(encoder=[], decoder=[], cross=[weights.detach()[:, None]])
 
     def projection(self) -> Tensor:
         return self.output.weight
 
-    def _decode(self, source: Tensor, source_mask: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    def _decode(self, memory: Tree, target: Tensor) -> tuple[Tensor, Tensor]:
         """t of every step (batch, steps, d_model), and its weights (batch, steps, source)."""
-        annotations, states = self.encode(source, source_mask)
+        (values, keys, mask), states = cast(tuple[tuple[Tensor, Tensor, Tensor], Layers], memory)
+        annotations = Annotations(values, keys, mask)
         y = self._embed(self.target_embedding, target)
         if self.config.feed == "nothing":
             s = self.decoder(y, states)
@@ -101,15 +130,15 @@ class Attentional(Seq2Seq):
     def _step(self, y: Tensor, states: Layers, t: Tensor, annotations: Annotations) -> tuple[Layers, Tensor, Tensor]:
         """One step after y (batch, d_model), given the states and the t before it: both anew, and the weights."""
         if self.config.feed == "context":
-            context, weights = self._look(states, annotations)
+            context, weights = self._attend(states, annotations)
             states = self.decoder.step(torch.cat([y, context], dim=-1), states)
         else:
             fed = [y, t] if self.config.feed == "attentional" else [y]
             states = self.decoder.step(torch.cat(fed, dim=-1), states)
-            context, weights = self._look(states, annotations)
+            context, weights = self._attend(states, annotations)
         return states, self._read_out(states[-1][0], y, context), weights
 
-    def _look(self, states: Layers, annotations: Annotations) -> tuple[Tensor, Tensor]:
+    def _attend(self, states: Layers, annotations: Annotations) -> tuple[Tensor, Tensor]:
         context, weights = self.alignment(states[-1][0][:, None], annotations)
         return context[:, 0], weights[:, 0]
 

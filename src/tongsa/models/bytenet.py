@@ -9,16 +9,75 @@ on embeddings and on what blocks add, for corpora that are smaller.
 from __future__ import annotations
 
 import math
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import ByteNetSection
+from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, ModelSection
+from tongsa.config.complexity import DILATED, Facts
+from tongsa.config.sections import bounds
 from tongsa.models.contracts import Seq2Seq, State, Tree, token_mask
-from tongsa.models.convolution import Convolution
+from tongsa.models.convolution import MAX_KERNEL, Convolution, odd
 from tongsa.models.dropout import dropout
-from tongsa.models.tables import tables
+from tongsa.models.embeddings import tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByteNetSection(ModelSection):
+    """Dilated convolutions, the decoder standing on the encoder: Kalchbrenner et al. 2016."""
+
+    architecture: Literal["bytenet"] = "bytenet"
+    """Name of the architecture."""
+    d_model: int = 1600
+    """2d, the channels between blocks; inside a block there are half as many (§3.6, §6)."""
+    sets: int = 6
+    """Sets of blocks whose dilation doubles from 1 to max_dilation, in encoder and decoder each (§6)."""
+    max_dilation: int = 16
+    """r of the last block of a set (§3.5)."""
+    kernel: int = 3
+    """k, the inputs of a dilated convolution."""
+    unfold_a: float = 1.2
+    """a of |t^| = a|s| + b, the columns that the decoder stands on (§3.2)."""
+    unfold_b: int = 0
+    """b of |t^| = a|s| + b."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def inner(self) -> int:
+        """d"""
+        return self.d_model // 2
+
+    @property
+    def dilations(self) -> list[int]:
+        """Of the blocks of a stack, from the first to the last: 1, 2, 4, 8, 16, 1, 2, ..."""
+        return self.sets * [1 << power for power in range(self.max_dilation.bit_length())]
+
+    def problems(self) -> list[str]:
+        found = super().problems() + odd(self.kernel)
+        found += bounds(
+            self,
+            sets=(1, MAX_LAYERS),
+            max_dilation=(1, MAX_POSITIONS),
+            kernel=(1, MAX_KERNEL),
+            unfold_a=(1, 100),
+            unfold_b=(0, MAX_POSITIONS),
+        )
+        if self.d_model % 2:
+            found.append(f"d_model is {self.d_model}; it is 2d, an even number")
+        return found
+
+    def facts(self, n: float) -> Facts:
+        return Facts(
+            kind=DILATED,
+            layers=f"{len(self.dilations)} + {len(self.dilations)}",
+            d=self.inner,
+            k=self.kernel,
+            decoder_path="log_k(n), column on column",
+            sees=1 + sum(self.dilations) * (self.kernel - 1),
+        )
 
 
 class ResidualBlock(nn.Module):
@@ -36,10 +95,10 @@ class ResidualBlock(nn.Module):
         self.dilated = Convolution(d, d, config.kernel, dilation=dilation, masked=masked)
         self.widen = nn.Linear(d, 2 * d)
 
-    def forward(self, x: Tensor, there: Tensor | None) -> Tensor:
-        """(batch, columns, 2d); `there` (batch, columns, 1) is 0 in columns that a sentence has not, where it ends."""
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        """(batch, columns, 2d); the mask (batch, columns, 1) is 0 in columns behind the end of a sentence."""
         y = self._before(x)
-        return x + self._after(self.dilated(y if there is None else y * there))
+        return x + self._after(self.dilated(y if mask is None else y * mask))
 
     def step(self, x: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
         """One column (batch, 2d), given the inputs of the dilated convolution before it (batch, r(k-1), d)."""
@@ -55,6 +114,8 @@ class ResidualBlock(nn.Module):
 
 class ByteNet(Seq2Seq):
     """Encoder-decoder stacking (§3.1) with dynamic unfolding (§3.2)."""
+
+    section = ByteNetSection
 
     def __init__(self, config: ByteNetSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
@@ -72,21 +133,21 @@ class ByteNet(Seq2Seq):
         """The columns that the decoder stands on (batch, |t^|, 2d), zero beyond each sentence's own |t^|."""
         lengths = self.unfolded(source_mask.sum(dim=1))
         width = max(int(lengths.max()), source.shape[1])
-        there = token_mask(lengths, width)[..., None].to(self.last.weight.dtype)
+        mask = token_mask(lengths, width)[..., None].to(self.last.weight.dtype)
         x = self._embed(self.source_embedding, source) * source_mask[..., None]
         x = nn.functional.pad(x, (0, 0, 0, width - source.shape[1]))
         for block in self.encoder:
-            x = block(x, there)
-        return x * there
+            x = block(x, mask)
+        return x * mask
 
     def unfolded(self, lengths: Tensor) -> Tensor:
         """|t^| = a|s| + b: an upper bound of the target's length, which most targets keep to (§3.2, Eq. 2)"""
         return (lengths.double() * self.config.unfold_a).ceil().long() + self.config.unfold_b
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        columns, steps = self.encode(source, source_mask), target.shape[1]
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        columns, steps = cast(Tensor, memory), target.shape[1]
         columns = nn.functional.pad(columns, (0, 0, 0, max(0, steps - columns.shape[1])))[:, :steps]
-        # The decoder is masked, and targets are padded behind: what is there sees no padding.
+        # The decoder is masked, and targets are padded behind: no token sees the padding.
         x = columns + self._embed(self.target_embedding, target)
         for block in self.decoder:
             x = block(x, None)
@@ -94,7 +155,7 @@ class ByteNet(Seq2Seq):
 
     def start(self, memory: Tree) -> State:
         columns = cast(Tensor, memory)
-        past = tuple(block.dilated.nothing(len(columns), columns) for block in self._blocks())
+        past = tuple(block.dilated.initial_past(len(columns), columns) for block in self._blocks())
         return State(memory, (columns.new_zeros(len(columns), dtype=torch.long), past))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -15,9 +16,38 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from tongsa.config.architectures import MAX_LAYERS, MAX_WIDTH, ModelSection
+from tongsa.config.sections import bounds
 from tongsa.models.dropout import dropout
 
 Kind = Literal["rnn", "gru", "lstm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentLayers(ModelSection):
+    """What the recurrent architectures share."""
+
+    hidden: int = 0
+    """Units of a layer (0: d_model)."""
+    layers: int = 1
+    """Layers of the encoder, and of the decoder."""
+    bidirectional: bool = False
+    """Two encoders, one reading forwards and one backwards, with half of the units each; their states side by side."""
+    forget_bias: float = 1.0
+    """Initial bias of an LSTM's forget gates."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def units(self) -> int:
+        return self.hidden or self.d_model
+
+    def problems(self) -> list[str]:
+        found = super().problems() + bounds(self, layers=(1, MAX_LAYERS), hidden=(0, MAX_WIDTH))
+        if self.bidirectional and self.units % 2:
+            found.append(f"hidden is {self.units}; two directions share the units, so it must be even")
+        return found
+
 
 Hidden = tuple[Tensor, ...]
 """What a cell hands on to itself, each (batch, hidden): h, and for the LSTM also its memory c."""
@@ -78,7 +108,7 @@ Layers = tuple[Hidden, ...]
 """The hidden states of a stack, a layer each."""
 
 
-class Encoder(nn.Module):
+class RecurrentEncoder(nn.Module):
     """A stack that reads a whole sentence, in one direction or in both.
 
     Both directions have weights of their own and half of the units each, so that their concatenation is `hidden` wide.

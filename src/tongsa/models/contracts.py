@@ -1,27 +1,36 @@
-"""The one contract between architectures and everything else: encode, start, step; and forward for training.
+"""What an architecture promises: search and training know nothing else of a model.
 
-Search knows only `start` and `step`, training only `features` and `project`; so every architecture is trained, searched
-and scored by the very same code. State is passed in and returned, never kept on the module.
+    Decoder     writes a token a step: a language model
+    Seq2Seq     a Decoder that reads a source first: everything that translates
+    Encoder     reads, and gives a state for each position
+
+Search knows only `start` and `step`, training only `features` and `projection`; so every architecture is trained,
+searched and scored by the very same code. State is passed in and returned, never kept on the module.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from tongsa.config import ModelSection
+
 Tree = Tensor | tuple["Tree", ...]
 """Tensors whose first dimension is the batch, in nested tuples."""
+
+NO_MEMORY: Tree = ()
+"""What a decoder without a source gets instead of the encoder's output."""
 
 
 class State(NamedTuple):
     """What a decoder knows between two steps."""
 
     memory: Tree
-    """From the encoder: the same for every hypothesis of a sentence, and never changed by a step."""
+    """From the encoder: the same for every hypothesis of a sentence, and never changed by a step. Empty without one."""
     cache: Tree
     """From the steps so far."""
 
@@ -39,24 +48,23 @@ class Attention:
 
 
 DEEP = 6
-"""Layers."""
+"""Layers from which on a decoder no longer aligns in its last layer."""
 
 
 def aligning_layer(layers: int) -> int:
-    """The layer of a decoder that looks at the source of the word it writes: the last one; of six or more the last but
-    one, as Garg et al. 2019 found and docs/attention.md measures."""
+    """The layer of a decoder that attends to the source of the word it writes: the last one; of six or more the last
+    but one, as Garg et al. 2019 found and docs/attention.md measures."""
     return layers - 1 if layers < DEEP else layers - 2
 
 
-class Seq2Seq(nn.Module, ABC):
-    """A model that reads a source and writes a target, a token a step."""
+class Decoder(nn.Module, ABC):
+    """A model that writes a token a step, made as Model(section, size of the vocabulary)."""
+
+    section: ClassVar[type[ModelSection]]
+    """The [model] section of a recipe that describes such a model."""
 
     max_length: int | None = None
     """Longest sequence that it can take, where it has such a limit."""
-
-    @abstractmethod
-    def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
-        """Read the source (batch, positions); the mask is True where there is a token."""
 
     @abstractmethod
     def start(self, memory: Tree) -> State:
@@ -67,7 +75,7 @@ class Seq2Seq(nn.Module, ABC):
         """Logits (batch, vocabulary) after these tokens (batch), the first of which is `<pad>`."""
 
     @abstractmethod
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
         """Teacher forcing: what is projected to logits after each of the target's tokens (batch, steps, width)."""
 
     @abstractmethod
@@ -77,9 +85,20 @@ class Seq2Seq(nn.Module, ABC):
     def project(self, features: Tensor) -> Tensor:
         return nn.functional.linear(features, self.projection()[:-1])
 
+
+class Seq2Seq(Decoder):
+    """A model that reads a source and writes a target, made as Model(section, source size, target size or None).
+
+    Sizes count the pieces and `<pad>`; no target size means a joint vocabulary.
+    """
+
+    @abstractmethod
+    def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
+        """Read the source (batch, positions); the mask is True where there is a token."""
+
     def forward(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
         """Logits (batch, steps, vocabulary) of all steps at once; `target` begins with `<pad>`."""
-        return self.project(self.features(source, source_mask, target))
+        return self.project(self.features(self.encode(source, source_mask), target))
 
     def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
         """Attention weights for this pair; an architecture that attends overrides it."""
@@ -88,6 +107,20 @@ class Seq2Seq(nn.Module, ABC):
     def position_table(self, length: int) -> Tensor | None:
         """What tells the first positions apart (positions, width), for pictures; None where nothing is added."""
         return None
+
+
+class Encoder(nn.Module, ABC):
+    """A model that gives a state for each position of what it reads, made as Model(section, size of the vocabulary)."""
+
+    section: ClassVar[type[ModelSection]]
+    """The [model] section of a recipe that describes such a model."""
+
+    max_length: int | None = None
+    """Longest sequence that it can take, where it has such a limit."""
+
+    @abstractmethod
+    def encode(self, source: Tensor, mask: Tensor) -> Tensor:
+        """(batch, positions) -> (batch, positions, width); the mask is True where there is a token."""
 
 
 def select(tree: Tree, rows: Tensor) -> Tree:
@@ -102,6 +135,11 @@ def repeat(tree: Tree, times: int) -> Tree:
     if isinstance(tree, Tensor):
         return tree.repeat_interleave(times, dim=0)
     return tuple(repeat(branch, times) for branch in tree)
+
+
+def causal_mask(length: int, device: torch.device) -> Tensor:
+    """(length, length): True where position i (row) may attend to position j <= i (§3.2.3)."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
 
 
 def token_mask(lengths: Tensor, width: int) -> Tensor:

@@ -12,6 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+MAX_KERNEL = 1001
+
+
+def odd(kernel: int) -> list[str]:
+    """The problem of an even kernel width, for a section to report."""
+    return [] if kernel % 2 else [f"kernel is {kernel}; it must be odd, to see as much before a position as after it"]
+
 
 class Convolution(nn.Module):
     """y_i = W [x_(i - d(k-1)/2); ...; x_i; ...; x_(i + d(k-1)/2)] + b,   kernel width k, dilation d
@@ -23,7 +30,7 @@ class Convolution(nn.Module):
         super().__init__()
         self.width, self.dilation = width, dilation
         self.reach = dilation * (width - 1)
-        """Positions besides its own that an output sees the span of."""
+        """Positions from the first to the last input of an output, without its own."""
         self.before = self.reach if masked else self.reach // 2
         self.linear = nn.Linear(width * inputs, outputs)
 
@@ -32,7 +39,7 @@ class Convolution(nn.Module):
         taps = [tap * self.dilation - self.before for tap in range(self.width)]
         return self.linear(neighbours(x, 1, taps))  # type: ignore[no-any-return]
 
-    def nothing(self, rows: int, like: Tensor) -> Tensor:
+    def initial_past(self, rows: int, like: Tensor) -> Tensor:
         """The inputs before the first position (rows, reach, inputs)."""
         return like.new_zeros(rows, self.reach, self.linear.in_features // self.width)
 

@@ -7,18 +7,20 @@ weight normalisation that goes with the paper's Nesterov steps (§4.2); and all 
 from __future__ import annotations
 
 import math
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from tongsa.config import ConvS2SSection
+from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, MAX_WIDTH, ModelSection
+from tongsa.config.complexity import BY_ATTENTION, CONVOLUTION, Facts
+from tongsa.config.sections import bounds
 from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
-from tongsa.models.convolution import Convolution
+from tongsa.models.convolution import MAX_KERNEL, Convolution, odd
 from tongsa.models.dropout import dropout
-from tongsa.models.positions import LearnedPositions
-from tongsa.models.tables import tables
+from tongsa.models.embeddings import LearnedPositions, tables
 
 HALF = math.sqrt(0.5)
 """Halves the variance of a sum of two (§3.4)."""
@@ -26,6 +28,55 @@ HALF = math.sqrt(0.5)
 
 Memory = tuple[Tensor, Tensor, Tensor]
 """z (batch, source, f), z + e (batch, source, f), and the source mask (batch, source)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvS2SSection(ModelSection):
+    """Gated convolutions with attention: Gehring et al. 2017. The defaults are its model for English-Romanian."""
+
+    architecture: Literal["convs2s"] = "convs2s"
+    """Name of the architecture."""
+    encoder_layers: int = 20
+    """Blocks of the encoder (§4.2)."""
+    decoder_layers: int = 20
+    """Blocks of the decoder (§4.2)."""
+    hidden: int = 0
+    """d, the channels that a block gives (0: d_model, the width of embeddings)."""
+    kernel: int = 3
+    """k, the positions that a block of the encoder sees; one of the decoder sees as many, back from its own (§3.2)."""
+    max_positions: int = 1024
+    """How many positions are learned (§3.1)."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    @property
+    def channels(self) -> int:
+        return self.hidden or self.d_model
+
+    @property
+    def longest(self) -> int | None:
+        return self.max_positions
+
+    def problems(self) -> list[str]:
+        found = super().problems() + odd(self.kernel)
+        return found + bounds(
+            self,
+            encoder_layers=(1, MAX_LAYERS),
+            decoder_layers=(1, MAX_LAYERS),
+            kernel=(1, MAX_KERNEL),
+            max_positions=(1, MAX_POSITIONS),
+            hidden=(0, MAX_WIDTH),
+        )
+
+    def facts(self, n: float) -> Facts:
+        return Facts(
+            kind=CONVOLUTION,
+            layers=f"{self.encoder_layers} + {self.decoder_layers}",
+            d=self.channels,
+            k=self.kernel,
+            decoder_path=BY_ATTENTION,
+            sees=1 + self.encoder_layers * (self.kernel - 1),
+        )
 
 
 class GatedConvolution(nn.Module):
@@ -91,6 +142,8 @@ class DecoderBlock(nn.Module):
 class ConvS2S(Seq2Seq):
     """Blocks of gated convolutions on both sides, and attention from every block of the decoder."""
 
+    section = ConvS2SSection
+
     def __init__(self, config: ConvS2SSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
         self.config = config
@@ -108,17 +161,17 @@ class ConvS2S(Seq2Seq):
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
         e = self._dropped(self.source_embedding(source) + self.source_positions(0, source.shape[1]))
-        there = source_mask[..., None]
+        mask = source_mask[..., None]
         x = self.encoder_in(e)
         for gated in self.encoder:
-            x = x * there  # a convolution sees zeros beyond the end of a sentence, however long the batch is
+            x = x * mask  # a convolution sees zeros beyond the end of a sentence, however long the batch is
             x = (gated(x) + x) * HALF
         # Every attention of the decoder sends gradients back, so the encoder takes their mean; e takes them all (§3.4).
         z = scale_gradient(self.encoder_out(x), 1 / len(self.decoder))
         return z, (z + e) * HALF, source_mask
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        return self._decode(cast(Memory, self.encode(source, source_mask)), target, None)
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        return self._decode(cast(Memory, memory), target, None)
 
     def _decode(self, memory: Memory, target: Tensor, seen: list[Tensor] | None) -> Tensor:
         g = self._dropped(self.target_embedding(target) + self.target_positions(0, target.shape[1]))
@@ -129,7 +182,7 @@ class ConvS2S(Seq2Seq):
 
     def start(self, memory: Tree) -> State:
         z = cast(Memory, memory)[0]
-        past = tuple(block.gated.convolution.nothing(len(z), z) for block in self._blocks())
+        past = tuple(block.gated.convolution.initial_past(len(z), z) for block in self._blocks())
         return State(memory, (z.new_zeros(len(z), dtype=torch.long), past))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:

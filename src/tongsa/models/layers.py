@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import TransformerSection
-from tongsa.models.attention import MultiHeadAttention, Weights
-from tongsa.models.dropout import dropout_add, dropout_add_norm
-
-KeysValues = tuple[Tensor, Tensor]
-"""Keys and values of one attention: (batch, heads, positions, d_k), (batch, heads, positions, d_v)."""
+from tongsa.config.architectures import TransformerLayers
+from tongsa.models.attention import KeysValues, MultiHeadAttention, Weights
+from tongsa.models.dropout import dropout, dropout_add, dropout_add_norm
+from tongsa.models.embeddings import LearnedPositions, SinusoidalPositions
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "swish": nn.SiLU}
 
@@ -36,7 +35,7 @@ class Residual(nn.Module):
     With `norm = "pre"` it is x + Dropout(Sublayer(LayerNorm(x))): not the paper's, but steadier in deep stacks.
     """
 
-    def __init__(self, config: TransformerSection) -> None:
+    def __init__(self, config: TransformerLayers) -> None:
         super().__init__()
         self.pre = config.norm == "pre"
         self.norm = nn.LayerNorm(config.d_model)
@@ -49,14 +48,14 @@ class Residual(nn.Module):
         return dropout_add_norm(x, sublayer(x), self.norm, p)
 
 
-def multi_head(config: TransformerSection) -> MultiHeadAttention:
+def multi_head(config: TransformerLayers) -> MultiHeadAttention:
     return MultiHeadAttention(config.d_model, config.heads, config.key_width, config.value_width)
 
 
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network."""
 
-    def __init__(self, config: TransformerSection) -> None:
+    def __init__(self, config: TransformerLayers) -> None:
         super().__init__()
         self.self_attention = multi_head(config)
         self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
@@ -67,10 +66,29 @@ class EncoderLayer(nn.Module):
         return self.residuals[1](x, self.feed_forward)  # type: ignore[no-any-return]
 
 
+class CausalLayer(EncoderLayer):
+    """Masked self-attention, then the feed-forward network: a decoder's layer where there is no encoder to attend to.
+
+    Its `forward` is given the causal mask.
+    """
+
+    def step(self, x: Tensor, past: KeysValues) -> tuple[Tensor, KeysValues]:
+        """One position (batch, 1, d_model), given the keys and values of those before it; returns them with its own."""
+        grown = past
+
+        def attend_back(x: Tensor) -> Tensor:
+            nonlocal grown
+            x, grown = self.self_attention.step(x, past)
+            return x
+
+        x = self.residuals[0](x, attend_back)
+        return self.residuals[1](x, self.feed_forward), grown
+
+
 class DecoderLayer(nn.Module):
     """Masked self-attention, attention to the encoder's output, then the feed-forward network."""
 
-    def __init__(self, config: TransformerSection) -> None:
+    def __init__(self, config: TransformerLayers) -> None:
         super().__init__()
         self.self_attention = multi_head(config)
         self.cross_attention = multi_head(config)
@@ -81,28 +99,69 @@ class DecoderLayer(nn.Module):
         self,
         x: Tensor,
         memory: Tensor,
-        back: Tensor,
+        causal: Tensor,
         source_mask: Tensor | None,
         seen: tuple[Weights, Weights] | tuple[None, None] = (None, None),
     ) -> Tensor:
-        """`back` lets a position look at itself and at what is before it."""
-        x = self.residuals[0](x, lambda x: self.self_attention(x, x, back, seen[0]))
+        """`causal` lets a position attend to itself and to what is before it."""
+        x = self.residuals[0](x, lambda x: self.self_attention(x, x, causal, seen[0]))
         x = self.residuals[1](x, lambda x: self.cross_attention(x, memory, source_mask, seen[1]))
         return self.residuals[2](x, self.feed_forward)  # type: ignore[no-any-return]
 
     def step(self, x: Tensor, past: KeysValues, memory: KeysValues, source_mask: Tensor) -> tuple[Tensor, KeysValues]:
         """One position (batch, 1, d_model), given the keys and values of those before it; returns them with its own."""
-        grown: KeysValues = past
+        grown = past
 
-        def look_back(x: Tensor) -> Tensor:
+        def attend_back(x: Tensor) -> Tensor:
             nonlocal grown
-            queries, keys, values = self.self_attention.queries_keys_values(x)
-            grown = (torch.cat([past[0], keys], dim=2), torch.cat([past[1], values], dim=2))
-            return self.self_attention.look(queries, *grown, None)
+            x, grown = self.self_attention.step(x, past)
+            return x
 
-        def look_across(x: Tensor) -> Tensor:
-            return self.cross_attention.look(self.cross_attention.queries(x), *memory, source_mask)
+        def attend_across(x: Tensor) -> Tensor:
+            return self.cross_attention.attend(self.cross_attention.queries(x), *memory, source_mask)
 
-        x = self.residuals[0](x, look_back)
-        x = self.residuals[1](x, look_across)
+        x = self.residuals[0](x, attend_back)
+        x = self.residuals[1](x, attend_across)
         return self.residuals[2](x, self.feed_forward), grown
+
+
+def embed(embedding: nn.Embedding, encodings: Tensor, tokens: Tensor, p: float) -> Tensor:
+    """Embeddings times sqrt(d_model) (§3.4), plus position encodings (§3.5), with dropout on the sum (§5.4)."""
+    return dropout(embedding(tokens) * math.sqrt(embedding.embedding_dim) + encodings, p)
+
+
+def no_positions_yet(config: TransformerLayers, rows: int, like: Tensor) -> KeysValues:
+    """The keys and values before the first step of a layer."""
+    return (
+        like.new_zeros(rows, config.heads, 0, config.key_width),
+        like.new_zeros(rows, config.heads, 0, config.value_width),
+    )
+
+
+def over_keys(mask: Tensor) -> Tensor | None:
+    """(batch, 1, 1, keys), or None where nothing is masked: most batches hold sentences of one length."""
+    return None if bool(mask.all()) else mask[:, None, None, :]
+
+
+def positions(config: TransformerLayers) -> nn.Module:
+    if config.positions == "learned":
+        return LearnedPositions(config.d_model, config.max_positions)
+    return SinusoidalPositions(config.d_model)
+
+
+def last_norm(config: TransformerLayers) -> nn.Module:
+    """Layers that normalise their inputs leave the last sum as it is; layers of the paper do not."""
+    return nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+
+
+def initialise(module: nn.Module) -> None:
+    """Glorot for the matrices; embeddings so that sqrt(d_model) brings them to the size of the positions."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        nn.init.zeros_(module.bias)
+    elif isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+        with torch.no_grad():
+            module.weight[-1].zero_()
+    elif isinstance(module, LearnedPositions):
+        nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)

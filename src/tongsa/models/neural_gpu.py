@@ -9,19 +9,77 @@ it takes as many steps as it has tokens, on n = a|s| + b columns of its own, so 
 from __future__ import annotations
 
 import math
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import NeuralGPUSection
+from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, ModelSection
+from tongsa.config.complexity import Facts, LayerKind
+from tongsa.config.sections import bounds
 from tongsa.models.contracts import Seq2Seq, State, Tree, token_mask
-from tongsa.models.convolution import neighbours
+from tongsa.models.convolution import MAX_KERNEL, neighbours, odd
 from tongsa.models.dropout import dropout
-from tongsa.models.tables import tables
+from tongsa.models.embeddings import tables
 
 Memory = tuple[Tensor, Tensor]
 """The image s_fin (batch, w, n, m), and which of its columns a sentence has (batch, n): 1 or 0."""
+
+
+MAX_ROWS = 1000
+
+ACTIVE_MEMORY = LayerKind(
+    "convolutional, n times over",
+    "k·n²·d²",
+    "n",
+    "n/k",
+    lambda n, d, k: k * n * n * d * d,
+    lambda n, k: n,
+    lambda n, k: n / k,
+)
+"""Not a row of the paper's Table 1: one unit is a convolution over all n positions, and it is applied n times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeuralGPUSection(ModelSection):
+    """The Extended Neural GPU, an active memory: Kaiser and Bengio 2016."""
+
+    architecture: Literal["extended-neural-gpu"] = "extended-neural-gpu"
+    """Its name; d_model is m, the channels of the mental image."""
+    rows: int = 4
+    """w, the rows of the image; its columns follow the sentence."""
+    layers: int = 2
+    """CGRUs that a step applies one after the other."""
+    kernel: int = 3
+    """Rows and columns that a convolution sees."""
+    unfold_a: float = 1.2
+    """a of n = a|s| + b, the columns of the image: they must have room for the target too."""
+    unfold_b: int = 6
+    """b of n = a|s| + b."""
+    tied: bool = True
+    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+
+    def problems(self) -> list[str]:
+        found = super().problems() + odd(self.kernel)
+        return found + bounds(
+            self,
+            rows=(1, MAX_ROWS),
+            layers=(1, MAX_LAYERS),
+            kernel=(1, MAX_KERNEL),
+            unfold_a=(1, 100),
+            unfold_b=(0, MAX_POSITIONS),
+        )
+
+    def facts(self, n: float) -> Facts:
+        return Facts(
+            kind=ACTIVE_MEMORY,
+            layers=f"{self.layers} × n + {self.layers} × n",
+            d=self.d_model,
+            k=self.kernel,
+            decoder_path="n/k, through the image",
+            sees=1 + round(n) * self.layers * (self.kernel - 1),
+        )
 
 
 class CGRU(nn.Module):
@@ -39,8 +97,8 @@ class CGRU(nn.Module):
         self.gates = nn.Linear(taps * m, 2 * m)  # U', U''
         self.change = nn.Linear(taps * m, m)  # U
 
-    def forward(self, s: Tensor, there: Tensor, tape: Tensor | None = None) -> Tensor:
-        """s (batch, w, n, m), zero in columns that are not there (batch, 1, n, 1); tape (batch, w, n, 3m) is W * p."""
+    def forward(self, s: Tensor, mask: Tensor, tape: Tensor | None = None) -> Tensor:
+        """s (batch, w, n, m), zero where the mask (batch, 1, n, 1) is; tape (batch, w, n, 3m) is W * p."""
         m = s.shape[-1]
         gates = self.gates(self.taps(s))
         if tape is not None:
@@ -49,7 +107,7 @@ class CGRU(nn.Module):
         change = self.change(self.taps(r * s))
         if tape is not None:
             change = change + tape[..., 2 * m :]
-        return torch.lerp(torch.tanh(change), s, u) * there
+        return torch.lerp(torch.tanh(change), s, u) * mask
 
     def taps(self, s: Tensor) -> Tensor:
         """(batch, w, n, m) -> (batch, w, n, taps * m): what the kernel sees at each place, so that `*` is a product."""
@@ -88,6 +146,8 @@ class Tape(nn.Module):
 class NeuralGPU(Seq2Seq):
     """An active memory: all of the image changes in every step, rather than one place being attended to."""
 
+    section = NeuralGPUSection
+
     def __init__(self, config: NeuralGPUSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
         self.config = config
@@ -104,24 +164,24 @@ class NeuralGPU(Seq2Seq):
         lengths = source_mask.sum(dim=1)
         columns = (lengths.double() * self.config.unfold_a).ceil().long() + self.config.unfold_b
         width = max(int(columns.max()), source.shape[1])
-        there = token_mask(columns, width).to(self.output.weight.dtype)
+        mask = token_mask(columns, width).to(self.output.weight.dtype)
         x = self._embed(self.source_embedding, source) * source_mask[..., None]
         s = nn.functional.pad(x[:, None], (0, 0, 0, width - source.shape[1], 0, self.config.rows - 1))
         for step in range(int(lengths.max())):
             after = s
             for unit in self.encoder:
-                after = unit(after, there[:, None, :, None])
+                after = unit(after, mask[:, None, :, None])
             going_on = step < lengths
             s = after if bool(going_on.all()) else torch.where(going_on[:, None, None, None], after, s)
-        return s, there
+        return s, mask
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        d, there = self.encode(source, source_mask)
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        d, mask = cast(Memory, memory)
         added = self.tape(self._embed(self.target_embedding, target))
         tape, read = self._empty_tape(d), []
         for step in range(target.shape[1]):
-            d, tape = self._advance(d, there, tape, added[:, step], step)
-            read.append(self._read(d, there, step))
+            d, tape = self._advance(d, mask, tape, added[:, step], step)
+            read.append(self._read(d, mask, step))
         return self._dropped(torch.stack(read, dim=1))
 
     def start(self, memory: Tree) -> State:
@@ -130,26 +190,26 @@ class NeuralGPU(Seq2Seq):
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         d, tape, place = cast(tuple[Tensor, Tensor, Tensor], state.cache)
-        there, step = cast(Memory, state.memory)[1], int(place[0])  # all rows have taken as many steps
+        mask, step = cast(Memory, state.memory)[1], int(place[0])  # all rows have taken as many steps
         added = self.tape(self._embed(self.target_embedding, tokens))
-        d, tape = self._advance(d, there, tape, added, step)
-        return self.project(self._read(d, there, step)), State(state.memory, (d, tape, place + 1))
+        d, tape = self._advance(d, mask, tape, added, step)
+        return self.project(self._read(d, mask, step)), State(state.memory, (d, tape, place + 1))
 
-    def _advance(self, d: Tensor, there: Tensor, tape: Tensor, added: Tensor, step: int) -> tuple[Tensor, Tensor]:
+    def _advance(self, d: Tensor, mask: Tensor, tape: Tensor, added: Tensor, step: int) -> tuple[Tensor, Tensor]:
         """p with the symbol of the step before in its place, and the image after one step with it.
 
         The first symbol is `<pad>`, which is before the first place and zero. Beyond the image nothing is written.
         """
-        if 0 < step <= there.shape[1]:
-            tape = self.tape.write(tape, added * there[:, step - 1, None, None, None, None], step - 1)
+        if 0 < step <= mask.shape[1]:
+            tape = self.tape.write(tape, added * mask[:, step - 1, None, None, None, None], step - 1)
         for layer, unit in enumerate(self.decoder):
-            d = unit(d, there[:, None, :, None], tape[:, layer])
+            d = unit(d, mask[:, None, :, None], tape[:, layer])
         return d, tape
 
     @staticmethod
-    def _read(d: Tensor, there: Tensor, step: int) -> Tensor:
+    def _read(d: Tensor, mask: Tensor, step: int) -> Tensor:
         """d_k[0, k, :], which O makes the logits of the k-th symbol; beyond the image its last column."""
-        place = (there.sum(dim=1).long() - 1).clamp(max=step)
+        place = (mask.sum(dim=1).long() - 1).clamp(max=step)
         return d[torch.arange(len(d), device=d.device), 0, place]
 
     def _empty_tape(self, d: Tensor) -> Tensor:

@@ -5,16 +5,37 @@ The encoder reads the sentence; its last states, which do not grow with the sent
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
 
-from tongsa.config import RecurrentSection
-from tongsa.models.cells import Encoder, Layers, Stack, embed, initialise
+from tongsa.config.complexity import RECURRENT, Facts
+from tongsa.models.cells import Layers, RecurrentEncoder, RecurrentLayers, Stack, embed, initialise
 from tongsa.models.contracts import Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
-from tongsa.models.tables import tables
+from tongsa.models.embeddings import tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecurrentSection(RecurrentLayers):
+    """Encoder and decoder joined by one vector: Sutskever et al. 2014, Cho et al. 2014."""
+
+    architecture: Literal["rnn", "gru", "lstm"] = "lstm"
+    """The cell: tanh, gated recurrent unit, or long short-term memory."""
+    reverse: bool = False
+    """Read the source backwards (Sutskever et al., §3.3)."""
+    feed_context: bool = False
+    """Feed the source's vector to the decoder at every step, not only at its start (Cho et al., §2.2)."""
+
+    @property
+    def cell(self) -> Literal["rnn", "gru", "lstm"]:
+        return self.architecture
+
+    def facts(self, n: float) -> Facts:
+        layers = f"{self.layers} + {self.layers}"
+        return Facts(kind=RECURRENT, layers=layers, d=self.units, decoder_path="up to 2n, through one vector")
 
 
 class Recurrent(Seq2Seq):
@@ -24,6 +45,8 @@ class Recurrent(Seq2Seq):
     h_t = f(h_{t-1}, y_{t-1}, c),   p(y_t | ...) = g(h_t, y_{t-1}, c)                      (Cho et al., §2.2)
     """
 
+    section = RecurrentSection
+
     def __init__(self, config: RecurrentSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
         self.config = config
@@ -31,7 +54,9 @@ class Recurrent(Seq2Seq):
             source_size, target_size, config.d_model, config.tied
         )
         width, hidden, layers = config.d_model, config.units, config.layers
-        self.encoder = Encoder(config.cell, width, hidden, layers, config.dropout, bidirectional=config.bidirectional)
+        self.encoder = RecurrentEncoder(
+            config.cell, width, hidden, layers, config.dropout, bidirectional=config.bidirectional
+        )
         fed = hidden if config.feed_context else 0
         self.decoder = Stack(config.cell, width + fed, hidden, layers, config.dropout)
         self.deep_output = DeepOutput(hidden + width + fed, width) if fed else None
@@ -53,8 +78,8 @@ class Recurrent(Seq2Seq):
         states = self.decoder.step(torch.cat([y, *context], dim=-1), cast(Layers, state.cache))
         return self.project(self._read_out(states[-1][0], y, context)), State(state.memory, states)
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        states = self.encode(source, source_mask)
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        states = cast(Layers, memory)
         y = self._embed(self.target_embedding, target)
         context = tuple(c[:, None].expand(-1, y.shape[1], -1) for c in self._context(states))
         h = self.decoder(torch.cat([y, *context], dim=-1), states)

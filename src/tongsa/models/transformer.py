@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from tongsa.config import TransformerSection
-from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
-from tongsa.models.dropout import dropout
-from tongsa.models.layers import DecoderLayer, EncoderLayer, KeysValues
-from tongsa.models.positions import LearnedPositions, SinusoidalPositions
-from tongsa.models.tables import tables
+from tongsa.models.attention import KeysValues
+from tongsa.models.contracts import Attention, Seq2Seq, State, Tree, causal_mask
+from tongsa.models.embeddings import tables
+from tongsa.models.layers import (
+    DecoderLayer,
+    EncoderLayer,
+    embed,
+    initialise,
+    last_norm,
+    no_positions_yet,
+    over_keys,
+    positions,
+)
 
 Memory = tuple[Tensor, Tensor]
 """The encoder's output (batch, source, d_model) and the source mask (batch, source)."""
@@ -22,6 +29,8 @@ Memory = tuple[Tensor, Tensor]
 class Transformer(Seq2Seq):
     """Encoder and decoder stacks (§3.1) between embeddings and a softmax (§3.4)."""
 
+    section = TransformerSection
+
     def __init__(self, config: TransformerSection, source_size: int, target_size: int | None = None) -> None:
         super().__init__()
         self.config = config
@@ -29,29 +38,28 @@ class Transformer(Seq2Seq):
             source_size, target_size, config.d_model, config.tied
         )
         self.output_bias = nn.Parameter(torch.zeros(len(self.output.weight))) if config.output_bias else None
-        self.source_positions = _positions(config)
-        self.target_positions = _positions(config)
+        self.source_positions = positions(config)
+        self.target_positions = positions(config)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        # Layers that normalise their inputs leave the last sum as it is; layers of the paper do not.
-        last = nn.LayerNorm if config.norm == "pre" else nn.Identity
-        self.encoder_norm = last(config.d_model)
-        self.decoder_norm = last(config.d_model)
+        self.encoder_norm = last_norm(config)
+        self.decoder_norm = last_norm(config)
         self.max_length = config.max_positions if config.positions == "learned" else None
-        self.apply(_initialise)
+        self.apply(initialise)
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Memory:
         return self._encode(source, source_mask), source_mask
 
     def _encode(self, source: Tensor, source_mask: Tensor, seen: list[Tensor] | None = None) -> Tensor:
         x = self._embed(self.source_embedding, self.source_positions, source, 0)
-        mask = _over_keys(source_mask)
+        mask = over_keys(source_mask)
         for layer in self.encoder:
             x = layer(x, mask, seen)
         return self.encoder_norm(x)  # type: ignore[no-any-return]
 
-    def features(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Tensor:
-        return self._with_one(self._decode(self._encode(source, source_mask), source_mask, target, (None, None)))
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        encoded, source_mask = cast(Memory, memory)
+        return self._with_one(self._decode(encoded, source_mask, target, (None, None)))
 
     def _decode(
         self,
@@ -61,19 +69,15 @@ class Transformer(Seq2Seq):
         seen: tuple[list[Tensor], list[Tensor]] | tuple[None, None],
     ) -> Tensor:
         x = self._embed(self.target_embedding, self.target_positions, target, 0)
-        mask, back = _over_keys(source_mask), look_back(target.shape[1], target.device)
+        mask, causal = over_keys(source_mask), causal_mask(target.shape[1], target.device)
         for layer in self.decoder:
-            x = layer(x, memory, back, mask, seen)
+            x = layer(x, memory, causal, mask, seen)
         return self.decoder_norm(x)  # type: ignore[no-any-return]
 
     def start(self, memory: Tree) -> State:
         encoded, source_mask = cast(Memory, memory)
-        config, rows = self.config, len(encoded)
         across = tuple(layer.cross_attention.keys_values(encoded) for layer in self._decoder_layers())
-        none = (
-            encoded.new_zeros(rows, config.heads, 0, config.key_width),
-            encoded.new_zeros(rows, config.heads, 0, config.value_width),
-        )
+        none = no_positions_yet(self.config, len(encoded), encoded)
         return State(memory=(source_mask, across), cache=tuple(none for _ in self.decoder))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
@@ -106,38 +110,8 @@ class Transformer(Seq2Seq):
         return x if self.output_bias is None else torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
 
     def _embed(self, embedding: nn.Embedding, positions: nn.Module, tokens: Tensor, first: int) -> Tensor:
-        """Embeddings times sqrt(d_model) (§3.4), plus positions (§3.5), with dropout on the sum (§5.4)."""
-        x = embedding(tokens) * math.sqrt(self.config.d_model) + positions(first, tokens.shape[1])
-        return dropout(x, self.config.dropout if self.training else 0.0)
+        encodings = positions(first, tokens.shape[1])
+        return embed(embedding, encodings, tokens, self.config.dropout if self.training else 0.0)
 
     def _decoder_layers(self) -> list[DecoderLayer]:
         return cast(list[DecoderLayer], list(self.decoder))
-
-
-def look_back(length: int, device: torch.device) -> Tensor:
-    """(length, length): True where position i (row) may look at position j <= i (§3.2.3)."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
-
-
-def _over_keys(mask: Tensor) -> Tensor | None:
-    """(batch, 1, 1, keys), or None where nothing is masked: most batches hold sentences of one length."""
-    return None if bool(mask.all()) else mask[:, None, None, :]
-
-
-def _positions(config: TransformerSection) -> nn.Module:
-    if config.positions == "learned":
-        return LearnedPositions(config.d_model, config.max_positions)
-    return SinusoidalPositions(config.d_model)
-
-
-def _initialise(module: nn.Module) -> None:
-    """Glorot for the matrices; embeddings so that sqrt(d_model) brings them to the size of the positions."""
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        nn.init.zeros_(module.bias)
-    elif isinstance(module, nn.Embedding):
-        nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
-        with torch.no_grad():
-            module.weight[-1].zero_()
-    elif isinstance(module, LearnedPositions):
-        nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)

@@ -156,7 +156,7 @@ class Trainer:
         batch = batch.to(self.device)
         half = self.section.precision == "bfloat16" and self.device.type == "cuda"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
-            features = self.model.features(batch.source, batch.source_mask, batch.target)
+            features = self.model.features(self.model.encode(batch.source, batch.source_mask), batch.target)
         real = batch.labels != subwords.target.pad
         loss = linear_cross_entropy(
             features[real].float(), self.model.projection(), batch.labels[real], self.section.label_smoothing

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tongsa.engines.inspection import Facts, Inspection
 from tongsa.models.contracts import Attention
-from tongsa.models.positions import sinusoids
+from tongsa.models.embeddings import sinusoids
 from tongsa.pages.attention import frame, page
 
 

@@ -76,7 +76,7 @@ def _measure(
     longest = max(map(len, targets))
     read = torch.tensor([[start, *ids, *[start] * (longest - len(ids))] for ids in targets], device=device)
     with _embedded(model, source) as seen:
-        features = model.features(source, torch.ones_like(source, dtype=torch.bool), read)
+        features = model.features(model.encode(source, torch.ones_like(source, dtype=torch.bool)), read)
     if not seen:
         return
     x, first = seen[0]

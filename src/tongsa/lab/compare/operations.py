@@ -44,7 +44,7 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
             _recurrent_layers_taken_apart(),
             FlopCounterMode(display=False) as counter,
         ):
-            features = model.features(batch.source, batch.source_mask, batch.target)
+            features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
             # the plain loss does the same products as the training's own, which hides some from the counter
             cross_entropy(model.project(features[real]), batch.labels[real]).backward()
         flops += counter.get_total_flops()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from pathlib import Path
 
 import tongsa
 from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC
 from tongsa.evaluation.significance import TestedScore
 from tongsa.lab.compare import lines, pictures, verdict
+from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.lab.compare.lines import Chart, Line
 from tongsa.lab.compare.recipes import recipes_table
 from tongsa.lab.compare.table import SURE, chance, cores, scientific, with_interval
@@ -187,14 +189,14 @@ def _table1(comparison: Comparison, colours: dict[str, str]) -> str:
             [
                 f'<span class="name {colours[row.name]}">{escape(row.name)}</span>',
                 escape(row.kind),
-                f"O({row.complexity}) <small>{_power(row.operations)}</small>",
-                f"O({row.sequential}) <small>{row.steps:.0f}</small>",
-                f"O({row.path.replace('log_k', 'log<sub>k</sub>')}) <small>{row.longest:.1f}</small>",
+                _order(row.complexity, _power),
+                _order(row.sequential, "{:.0f}".format),
+                _order(row.path, "{:.1f}".format),
                 escape(row.decoder_path).replace("log_k", "log<sub>k</sub>"),
                 escape(row.layers),
                 f"{row.d:,}",
                 "–" if row.k is None else str(row.k),
-                "all" if row.sees is None else f"{row.sees:,} positions",
+                escape(row.sees),
             ]
         )
     note = (
@@ -204,6 +206,12 @@ def _table1(comparison: Comparison, colours: dict[str, str]) -> str:
         "encoder sees is exact: the source positions that one of its outputs depends on."
     )
     return f'<div class="wide-table formulas">{table(head, rows)}</div><p class="note">{escape(note)}</p>'
+
+
+def _order(order: Order | None, shown: Callable[[float], str]) -> str:
+    if order is None:
+        return UNKNOWN
+    return f"O({order.formula.replace('log_k', 'log<sub>k</sub>')}) <small>{shown(order.value)}</small>"
 
 
 def _attention(comparison: Comparison, colours: dict[str, str]) -> str:

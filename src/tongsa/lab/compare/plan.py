@@ -15,7 +15,7 @@ from typing import Any
 
 from tongsa.base.errors import DirectoryError, RecipeError, UsageError
 from tongsa.base.files import write_atomically
-from tongsa.config import ARCHITECTURES, Recipe, hint
+from tongsa.config import Recipe, architecture_names, hint
 from tongsa.config.presets import load_recipe, recipe_names
 
 PLAN = "plan.json"
@@ -89,9 +89,9 @@ def own_recipe(name: str) -> Recipe:
     """A recipe by name or file; for an architecture that has none, `tiny` with that architecture."""
     if name in recipe_names() or name.endswith(".toml"):
         return load_recipe(name, {})
-    if name in ARCHITECTURES:
+    if name in architecture_names():
         return load_recipe("tiny", {"model.architecture": name, "model.d_model": str(FALLBACK_WIDTH)})
-    known = [*recipe_names(), *(each for each in ARCHITECTURES if each not in recipe_names())]
+    known = [*recipe_names(), *(each for each in architecture_names() if each not in recipe_names())]
     raise RecipeError(
         f"there is no model {name}{hint(name, known)}",
         f"A model is a recipe or an architecture: {', '.join(known)}",

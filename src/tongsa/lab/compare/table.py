@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tongsa.evaluation import metrics
 from tongsa.evaluation.significance import TestedScore
+from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.lab.compare.verdict import METRICS, Comparison
 from tongsa.pages.markup import count
 
@@ -126,15 +127,19 @@ def table1(comparison: Comparison) -> list[list[str]]:
             row.kind,
             f"{row.d:,}",
             "–" if row.k is None else str(row.k),
-            f"O({row.complexity}) = {scientific(row.operations)}",
-            f"O({row.sequential}) = {row.steps:.0f}",
-            f"O({row.path}) = {row.longest:.1f}".removesuffix(".0"),
+            _order(row.complexity, scientific),
+            _order(row.sequential, "{:.0f}".format),
+            _order(row.path, "{:.1f}".format).removesuffix(".0"),
             row.decoder_path,
             row.layers,
-            "all" if row.sees is None else f"{row.sees:,} positions",
+            row.sees,
         ]
         for row in comparison.table1
     ]
+
+
+def _order(order: Order | None, shown: Callable[[float], str]) -> str:
+    return UNKNOWN if order is None else f"O({order.formula}) = {shown(order.value)}"
 
 
 def _reach(comparison: Comparison) -> str:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from tongsa.models.positions import LearnedPositions, SinusoidalPositions, sinusoids
+from tongsa.models.embeddings import LearnedPositions, SinusoidalPositions, sinusoids
 
 
 @pytest.mark.parametrize(("position", "i"), [(0, 0), (1, 0), (3, 2), (77, 5), (999, 7)])

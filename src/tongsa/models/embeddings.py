@@ -1,9 +1,26 @@
-"""Positions: sinusoids (§3.5), or learned embeddings (Table 3, row E)."""
+"""Embeddings of tokens (§3.4) and of positions: sinusoids (§3.5), or learned ones (Table 3, row E)."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+Tables = tuple[nn.Embedding, nn.Embedding, nn.Embedding]
+
+
+def tables(source_size: int, target_size: int | None, width: int, tied: bool) -> Tables:
+    """The tables of source, target and output (§3.4); sizes count the pieces and `<pad>`, the last row, which is zero.
+
+    No target size means a joint vocabulary: with `tied`, one table serves all three, else source and target have one
+    each. With a vocabulary a side, `tied` joins the decoder's two.
+    """
+    source = table(source_size, width)
+    target = source if target_size is None and tied else table(target_size or source_size, width)
+    return source, target, target if tied else table(target_size or source_size, width)
+
+
+def table(size: int, width: int) -> nn.Embedding:
+    return nn.Embedding(size, width, padding_idx=size - 1)
 
 
 def sinusoids(length: int, d_model: int) -> Tensor:
@@ -20,7 +37,7 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 
 
 class SinusoidalPositions(nn.Module):
-    """The table of sinusoids; it grows when a longer sequence comes, and is not part of the weights."""
+    """The table of sinusoids; it grows when a longer sequence comes, and is not among the weights."""
 
     table: Tensor
 
@@ -37,6 +54,8 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
+    """A trained vector for each of the first `length` positions; longer sequences cannot be read."""
+
     def __init__(self, d_model: int, length: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(length, d_model))

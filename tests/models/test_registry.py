@@ -7,7 +7,8 @@ from importlib.metadata import EntryPoint
 import pytest
 import torch
 
-from tongsa.base.errors import RecipeError
+from tongsa.base.errors import RecipeError, TongsaError
+from tongsa.base.registry import Registry
 from tongsa.config import ModelSection, Recipe, architecture_names
 from tongsa.config import architectures as registry
 from tongsa.config.architectures import ARCHITECTURES, model_class, section_class
@@ -50,16 +51,17 @@ def test_what_translates_also_decodes_and_what_encodes_does_not() -> None:
 
 
 def with_entry_point(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    point = EntryPoint(name=name, value=value, group=registry.ENTRY_POINTS)
-    monkeypatch.setattr(
-        registry.importlib.metadata, "entry_points", lambda group: [point] if group == point.group else []
-    )
+    """As if a package with this entry point were installed."""
+    point = EntryPoint(name=name, value=value, group="tongsa.architectures")
+    monkeypatch.setattr("tongsa.base.registry.entry_points", lambda group: [point] if group == point.group else [])
+    monkeypatch.setattr(registry, "_REGISTRY", Registry("tongsa.architectures", ARCHITECTURES, kind="architecture"))
 
 
 def test_an_entry_point_adds_an_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
     with_entry_point(monkeypatch, "theirs", "tongsa.models.recurrent:Recurrent")
     assert "theirs" in architecture_names()
     assert model_class("theirs") is Recurrent
+    assert section_class("theirs") is Recurrent.section
 
 
 @pytest.mark.parametrize(
@@ -67,13 +69,13 @@ def test_an_entry_point_adds_an_architecture(monkeypatch: pytest.MonkeyPatch) ->
     [
         ("no_such_package:Model", "No module named 'no_such_package'"),
         ("tongsa.models.recurrent:Missing", "has no attribute 'Missing'"),
-        ("test_registry:NotAnArchitecture", "is not an architecture"),
-        ("torch.nn:Linear", "is not an architecture"),
+        ("models.test_registry:NotAnArchitecture", "must be the class of a model with an attribute `section`"),
+        ("torch.nn:Linear", "must be the class of a model with an attribute `section`"),
     ],
 )
 def test_a_broken_entry_point_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch, value: str, told: str) -> None:
     with_entry_point(monkeypatch, "theirs", value)
-    with pytest.raises(RecipeError, match="the entry point theirs = ") as caught:
+    with pytest.raises(TongsaError, match="the architecture theirs of ") as caught:
         Recipe.from_values({"model": {"architecture": "theirs"}}, "a test")
     assert told in str(caught.value)
 
@@ -85,5 +87,6 @@ def test_a_broken_entry_point_harms_no_other_architecture(monkeypatch: pytest.Mo
 
 def test_an_entry_point_cannot_take_the_name_of_one_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     with_entry_point(monkeypatch, "lstm", "tongsa.models.convs2s:ConvS2S")
-    with pytest.raises(RecipeError, match="that Tongsa has already"):
-        model_class("lstm")
+    with pytest.raises(TongsaError, match="architecture named lstm"):
+        architecture_names()
+    assert model_class("lstm") is Recurrent

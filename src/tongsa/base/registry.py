@@ -47,9 +47,10 @@ class Registry(Mapping[str, T], Generic[T]):
             entry = self._entries[name]
             try:
                 self._loaded[name] = cast(T, entry.load())
-            except (ImportError, AttributeError) as error:
+            except Exception as error:  # whatever a stranger's module raises while it is imported
                 raise UsageError(
-                    f"the {self.kind} {name} of the package {_package(entry)} cannot be loaded: {error}"
+                    f"the {self.kind} {name} of the package {_package(entry)} cannot be loaded: {error}",
+                    "Mend or uninstall that package.",
                 ) from error
         return self._loaded[name]
 

@@ -7,11 +7,11 @@ Another package adds architectures by entry points of the group `tongsa.architec
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tongsa.base.errors import RecipeError
+from tongsa.base.registry import Registry
 from tongsa.config.complexity import BY_ATTENTION, SELF_ATTENTION, Facts
 from tongsa.config.sections import bounds
 
@@ -30,8 +30,8 @@ ARCHITECTURES: dict[str, str] = {
 }
 """The class of each model. Its module is imported when a recipe names the architecture, and not before."""
 
-ENTRY_POINTS = "tongsa.architectures"
-"""The group of entry points by which other packages add architectures: name = module:Model."""
+_REGISTRY: Registry[Any] = Registry("tongsa.architectures", ARCHITECTURES, kind="architecture")
+"""Ours are "module:Class", those of other packages the class itself."""
 
 MAX_WIDTH = 65_536
 MAX_LAYERS = 1_000
@@ -135,57 +135,25 @@ class TransformerSection(TransformerLayers):
 
 def architecture_names() -> list[str]:
     """The names that `model.architecture` can take: ours, then those of installed packages. Nothing is imported."""
-    return [*ARCHITECTURES, *(name for name in _entry_points() if name not in ARCHITECTURES)]
+    return list(_REGISTRY)
 
 
 def section_class(name: str) -> type[ModelSection]:
     """The section that describes a model of this architecture."""
-    if name == ModelSection.architecture:
-        return TransformerSection
-    section = model_class(name).section
-    assert issubclass(section, ModelSection), name  # `_from_entry_point` checks those of other packages
-    return section
+    return TransformerSection if name == "transformer" else cast(type[ModelSection], model_class(name).section)
 
 
 def model_class(name: str) -> Any:
     """The class of the model: a subclass of nn.Module, which is made as Model(section, *vocabulary sizes)."""
-    foreign = _entry_points().get(name)
+    found = _REGISTRY.find(name)
     if name in ARCHITECTURES:
-        if foreign is not None:
-            raise RecipeError(
-                f"{_told(foreign)} adds an architecture that Tongsa has already",
-                "Uninstall that package, or give its architecture another name.",
-            )
         module, _, attribute = ARCHITECTURES[name].partition(":")
         return getattr(importlib.import_module(module), attribute)
-    if foreign is None:
-        raise RecipeError(f"unknown architecture: {name}", f"Known: {', '.join(architecture_names())}")
-    return _from_entry_point(foreign)
-
-
-def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
-    return {point.name: point for point in importlib.metadata.entry_points(group=ENTRY_POINTS)}
-
-
-def _from_entry_point(point: importlib.metadata.EntryPoint) -> Any:
-    try:
-        model = point.load()
-    except Exception as error:  # whatever a stranger's module raises while it is imported
+    section = getattr(found, "section", None)
+    if not (isinstance(found, type) and isinstance(section, type) and issubclass(section, ModelSection)):
         raise RecipeError(
-            f"{_told(point)} cannot be loaded",
-            f"{type(error).__name__}: {error}",
-            "Mend or uninstall that package.",
-        ) from error
-    section = getattr(model, "section", None)
-    if not (isinstance(model, type) and isinstance(section, type) and issubclass(section, ModelSection)):
-        raise RecipeError(
-            f"{_told(point)} is not an architecture",
-            "It must be the class of a model with an attribute `section`: its subclass of ModelSection.",
+            f"the architecture {name} of another package cannot be used: its entry point gives {found!r}",
+            "It must be the class of a model with an attribute `section`, its subclass of ModelSection.",
             "docs/extend/architecture.md has an example.",
         )
-    return model
-
-
-def _told(point: importlib.metadata.EntryPoint) -> str:
-    package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
-    return f"the entry point {point.name} = {point.value}{package}"
+    return found

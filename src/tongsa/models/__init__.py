@@ -19,7 +19,7 @@ __all__ = ["Decoder", "Encoder", "Seq2Seq", "architectures_of", "build", "build_
 
 def build(section: ModelSection, source_size: int, target_size: int | None) -> Seq2Seq:
     """A model that translates, with fresh weights; `target_size` is None with a joint vocabulary."""
-    return build_a(Seq2Seq, section, source_size, target_size)
+    return build_a(Seq2Seq, section, source_size, target_size)  # type: ignore[type-abstract]
 
 
 def build_a(contract: type[Model], section: ModelSection, *sizes: int | None) -> Model:

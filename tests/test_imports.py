@@ -66,9 +66,8 @@ def imported(path: Path) -> Iterator[str]:
                 yield node.module
         elif isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.split(".")[0] == "tongsa")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if by_name := BY_NAME.fullmatch(node.value):
-                yield by_name[1]
+        elif isinstance(node, ast.Constant) and (by_name := BY_NAME.fullmatch(str(node.value))):
+            yield by_name[1]
 
 
 def _is_module(name: str) -> bool:

@@ -91,7 +91,7 @@ def serving(
         keys=Keys.read(folder / "keys.toml") if keys else None,
         data=data,
     )
-    with TestClient(application(service, watch=False), raise_server_exceptions=False) as client:
+    with TestClient(application(service, background=False), raise_server_exceptions=False) as client:
         yield client
 
 

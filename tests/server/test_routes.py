@@ -124,7 +124,7 @@ def test_keys_are_found_by_their_word(tmp_path: Path) -> None:
     [
         ("", "no keys"),
         ("[a", "no TOML"),
-        ("a = 1", "a is no table"),
+        ("a = 1", "a is not a table"),
         ('[a]\nkey = "short"', "at least 16"),
         ('[a]\nkey = "sixteen letters!"\nrequests = "many"', "whole number"),
         ('[a]\nkey = "sixteen letters!"\nlimit = 5', "unknown limit"),
@@ -161,7 +161,7 @@ def test_the_characters_of_a_month_survive_a_restart(tmp_path: Path) -> None:
     key = Key(name="a", digest=b"x", characters=10)
     ours = Allowances(0, tmp_path)
     ours.spend_characters(key, 8)
-    ours.keep()
+    ours.save()
     assert Allowances(0, tmp_path).used(key) == 8
     usage = tmp_path / "usage.json"
     usage.write_text(usage.read_text().replace(datetime.now(UTC).strftime("%Y-%m"), "1999-12"))
@@ -206,8 +206,8 @@ def test_limits_are_read_with_sizes() -> None:
 def test_all_that_is_wrong_with_limits_is_told_together() -> None:
     with pytest.raises(UsageError) as caught:
         parse("letters=5,queue=many")
-    assert "'letters' is no limit" in str(caught.value)
-    assert "'queue=many' has no whole number" in str(caught.value)
+    assert "'letters' is not a limit" in str(caught.value)
+    assert "'queue=many' does not have a whole number" in str(caught.value)
 
 
 def test_glossaries_survive_a_restart_and_belong_to_their_owner(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The application: routes, errors as JSON, the page, and what runs beside the requests."""
+"""The application: all interfaces, the page, and what runs beside the requests."""
 
 from __future__ import annotations
 
@@ -15,61 +15,79 @@ from starlette.staticfiles import StaticFiles
 
 from tongsa import __version__
 from tongsa.base.errors import TongsaError
+from tongsa.base.registry import Registry
 from tongsa.pages.frame import STATIC
 from tongsa.server.api import deepl, libretranslate, own
-from tongsa.server.api.reference import reference
-from tongsa.server.http.answers import Json, refused
-from tongsa.server.http.edge import Edge
-from tongsa.server.http.refusals import Refusal
+from tongsa.server.api.reference import add_route, reference
+from tongsa.server.http.answers import Json
+from tongsa.server.http.middleware import RequestMiddleware
+from tongsa.server.http.refusals import INTERNAL_ERROR, Refusal
+from tongsa.server.http.routes import Interface, Interfaces
 from tongsa.server.work.service import Service
 
+INTERFACES: Registry[Interface] = Registry(
+    "tongsa.endpoints",
+    {
+        "libretranslate": libretranslate.API,
+        "deepl": deepl.API,
+        "tongsa": own.API,
+    },
+    kind="HTTP interface",
+)
 PAGE = Path(__file__).parent / "page"
-WATCH_SECONDS = 2.0
-"""Between two looks at the translators' directories, and two writings of what was used."""
+CHECK_SECONDS = 2.0
+"""Interval at which translators are checked for changes and the usage of keys is saved."""
 
 
-def application(service: Service, *, cors: Sequence[str] = (), watch: bool = True) -> Edge:
-    """What uvicorn runs."""
+def application(service: Service, *, cors: Sequence[str] = (), background: bool = True) -> RequestMiddleware:
+    """The ASGI application that uvicorn runs. Without `background`, nothing is reloaded or saved by itself."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        watching = asyncio.create_task(_watch(service)) if watch else None
+        task = asyncio.create_task(_run_in_background(service)) if background else None
         yield
-        if watching:
-            watching.cancel()
+        if task:
+            task.cancel()
             with suppress(asyncio.CancelledError):
-                await watching
+                await task
         service.close()
 
     app = FastAPI(
         title="Tongsa",
         version=__version__,
-        summary="Translators behind LibreTranslate's and DeepL's interfaces, and their own",
+        summary="Translators behind the interfaces of LibreTranslate and DeepL, and Tongsa's own",
         openapi_url="/spec",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        redirect_slashes=False,  # a redirect would be made of the client's own Host header
+        redirect_slashes=False,  # a redirect would be built from the client's own Host header
     )
-    for routes in (libretranslate.routes, deepl.routes, own.routes):
-        app.include_router(routes(service))
-    _pages(app)
-    _refusals(app)
+    interfaces = Interfaces(INTERFACES.values())
+    for interface, route in interfaces:
+        add_route(app, service, interface, route)
+    _add_pages(app)
+    _add_error_handlers(app, interfaces)
     if cors:
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"])
-    return Edge(app, service.limits, service.metrics, service.queue)
+    return RequestMiddleware(
+        app,
+        interfaces,
+        limits=service.limits,
+        metrics=service.metrics,
+        refuse_if_full=service.queue.refuse_if_full,
+    )
 
 
-async def _watch(service: Service) -> None:
-    """Translators that were trained anew are taken up without being told; what keys have used is written down."""
+async def _run_in_background(service: Service) -> None:
+    """Reload translators that were trained again, save what keys have used, delete old files."""
     while True:
-        await asyncio.sleep(WATCH_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
         service.files.sweep()
-        await asyncio.to_thread(service.keep_usage)
+        await asyncio.to_thread(service.save_usage)
         await service.reload()
 
 
-def _pages(app: FastAPI) -> None:
+def _add_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
         return FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
@@ -82,23 +100,24 @@ def _pages(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=PAGE), name="static")
 
 
-def _refusals(app: FastAPI) -> None:
-    """Whatever goes wrong is answered in the words of the client's API."""
+def _add_error_handlers(app: FastAPI, interfaces: Interfaces) -> None:
+    """Every error is answered in the form of the interface that was called."""
 
     @app.exception_handler(Refusal)
     async def refuse(request: Request, refusal: Refusal) -> Json:
-        return refused(request.scope["path"], refusal)
+        return interfaces.refused(request.scope["path"], refusal)
 
     @app.exception_handler(HTTPException)
-    async def unknown(request: Request, error: HTTPException) -> Json:
-        answer = refused(request.scope["path"], Refusal(error.status_code, str(error.detail)))
+    async def http_error(request: Request, error: HTTPException) -> Json:
+        answer = interfaces.refused(request.scope["path"], Refusal(error.status_code, str(error.detail)))
         answer.headers.update(error.headers or {})
         return answer
 
-    @app.exception_handler(Exception)
-    async def failed(request: Request, error: Exception) -> Json:
-        return refused(request.scope["path"], Refusal(500, "Something went wrong here"))  # the edge has it in its log
-
     @app.exception_handler(TongsaError)
-    async def cannot(request: Request, error: TongsaError) -> Json:
-        return refused(request.scope["path"], Refusal(400, f"Invalid request: {error.what}"))
+    async def tongsa_error(request: Request, error: TongsaError) -> Json:
+        return interfaces.refused(request.scope["path"], Refusal(400, f"Invalid request: {error.what}"))
+
+    @app.exception_handler(Exception)
+    async def failure(request: Request, error: Exception) -> Json:
+        """The middleware logs it."""
+        return interfaces.refused(request.scope["path"], Refusal(500, INTERNAL_ERROR))

@@ -17,7 +17,7 @@ import uvicorn
 from tongsa.base.errors import UsageError
 from tongsa.server.app import application
 from tongsa.server.http.connections import protocol
-from tongsa.server.http.logs import set_up, tell
+from tongsa.server.http.logs import log_event, set_up
 from tongsa.server.work.service import Service
 
 BACKLOG = 2_048
@@ -55,7 +55,7 @@ def run(service: Service, place: Place) -> None:
         timeout_graceful_shutdown=service.limits.document_seconds or None,
     )
     directions = [f"{source}-{target}" for source, target in service.translators.directions]
-    tell("listening", {"url": url_of(listener), "directions": directions})
+    log_event("listening", {"url": url_of(listener), "directions": directions})
     Server(config, service).run(sockets=[listener])
 
 

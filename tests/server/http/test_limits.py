@@ -254,7 +254,7 @@ def test_who_is_told_to_come_back_is_told_when(monkeypatch: pytest.MonkeyPatch) 
     client = Key(name="a", digest=b"x", requests=2)
     ours.spend_request(client)
     ours.spend_request(client)
-    with pytest.raises(Refusal, match="more than 2 requests in a minute") as caught:
+    with pytest.raises(Refusal, match="more than 2 requests per minute") as caught:
         ours.spend_request(client)
     assert caught.value.headers == {"retry-after": "30"}
     clock.now += 20.5

@@ -1,4 +1,4 @@
-"""LibreTranslate's API: what Weblate, Mastodon, calibre, libretranslatepy and deep-translator speak."""
+"""LibreTranslate's API, as used by Weblate, Mastodon, calibre, libretranslatepy and deep-translator."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from tongsa.formats.registry import suffixes_with
+from tongsa.server.api.pipeline import Call
 from tongsa.server.api.schemas import (
     Detect,
     Detected,
+    Error,
     Health,
     ServedLanguage,
     Settings,
@@ -25,132 +27,126 @@ from tongsa.server.api.schemas import (
     TranslatedFile,
     TranslateFile,
 )
-from tongsa.server.http.answers import PARTS, Json, described
-from tongsa.server.http.parameters import read
+from tongsa.server.http.answers import JSON
 from tongsa.server.http.refusals import Refusal, invalid
+from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
 from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.names import name_of
 from tongsa.server.work.queued import TranslateOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
 
+API = Interface(name="LibreTranslate", error=Error, key_field="api_key", forms=(JSON, FORM, MULTIPART))
 _HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
 TYPING_PAUSE = 300
-"""Milliseconds after the last key stroke until the page asks."""
+"""Milliseconds that the page waits after the last key stroke before it translates."""
 
 
-def routes(service: Service) -> APIRouter:
-    router = APIRouter(tags=["LibreTranslate"])
-
-    @router.post("/translate", **described(Translated, Translate))
-    async def translate(request: Request) -> Response:
-        """Translate a text, or several."""
-        asked = await read(request, Translate)
-        client = service.client(request, asked.api_key)
-        texts = [asked.q] if isinstance(asked.q, str) else asked.q
-        if not service.limits.allows("alternatives", asked.alternatives):
-            raise invalid(f"alternatives must be at most {service.limits.alternatives}")
-        chains, detected = await _chains(service, asked.source, asked.target, texts)
-        options = TranslateOptions(
-            kind=asked.format,
-            alternatives=asked.alternatives,
-            trust=asked.confidence and asked.format == "text",
-        )
-        with service.queue.place():
-            service.admit(request, client, texts, chains)
-            said = await spoken(service, texts, chains, options)
-        return Json(_answer(asked, said, chains, detected))
-
-    @router.get("/languages", **described(list[ServedLanguage]))
-    async def languages() -> Response:
-        """The languages that can be translated from, each with those it can be translated to."""
-        ours = service.translators
-        return Json([{"code": code, "name": name_of(code), "targets": ours.targets(code)} for code in ours.languages])
-
-    @router.post("/detect", **described(list[Detected], Detect))
-    async def detect(request: Request) -> Response:
-        """The language of a text, the likeliest first."""
-        asked = await read(request, Detect)
-        client = service.client(request, asked.api_key)
-        service.admit(request, client, [asked.q], [TranslatorChain("", "", (), ())])
-        (found,) = await service.detected([asked.q], service.translators.languages)
-        return Json([{"language": code, "confidence": percent} for code, percent in found])
-
-    @router.post("/translate_file", **described(TranslatedFile, TranslateFile, forms=(PARTS,)))
-    async def translate_file(request: Request) -> Response:
-        """Translate a document; the answer tells where to fetch it."""
-        asked = await read(request, TranslateFile)
-        client = service.client(request, asked.api_key)
-        suffix = Path(asked.file.name).suffix.lower()
-        if suffix not in suffixes_with("open_document"):
-            raise invalid(f"file format not supported; supported are {' '.join(suffixes_with('open_document'))}")
-        if asked.source.lower() == "auto":
-            raise invalid("the source language of a file must be named")
-        chain = service.chain(asked.source, asked.target)
-        with service.queue.place():
-            service.allowances.spend_characters(client, len(asked.file.data))
-            data, kind = await service.translator.document(asked.file.data, suffix, chain)
-        name = service.files.store(data, kind)
-        return Json({"translatedFileUrl": f"{_origin(request)}/download_file/{name}"})
-
-    @router.get("/download_file/{name}", response_class=Response, responses=_FILE)
-    async def download_file(name: str) -> Response:
-        """A translated document, as long as it is kept."""
-        data = service.files.find(name)
-        headers = {"content-disposition": f'attachment; filename="translation{Path(name).suffix}"'}
-        return Response(data, media_type="application/octet-stream", headers=headers)
-
-    @router.post("/suggest", **described(Success, Suggest))
-    async def suggest(request: Request) -> Response:
-        """Suggest a better translation; kept only where the service has a folder for it."""
-        asked = await read(request, Suggest)
-        client = service.client(request, asked.api_key)
-        if service.data is None:
-            raise Refusal(403, "Suggestions are disabled on this server.")
-        chain = service.chain(asked.source, asked.target)
-        service.admit(request, client, [asked.q, asked.s], [chain, chain])
-        line = json.dumps(
-            {"q": asked.q, "s": asked.s, "source": chain.source, "target": chain.target}, ensure_ascii=False
-        )
-        with (service.data / "suggestions.jsonl").open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-        return Json({"success": True})
-
-    @router.get("/frontend/settings", **described(Settings))
-    async def settings() -> Response:
-        """What a page needs to know."""
-        source, target = service.translators.directions[0]
-        return Json(
-            {
-                "charLimit": service.limits.characters or -1,
-                "frontendTimeout": TYPING_PAUSE,
-                "apiKeys": service.keys is not None,
-                "keyRequired": service.keys is not None,
-                "suggestions": service.data is not None,
-                "filesTranslation": True,
-                "supportedFilesFormat": suffixes_with("open_document"),
-                "language": {
-                    "source": {"code": source, "name": name_of(source)},
-                    "target": {"code": target, "name": name_of(target)},
-                },
-            }
-        )
-
-    @router.get("/health", **described(Health))
-    async def health() -> Response:
-        return Json({"status": "ok"})
-
-    return router
+@API.route(
+    "POST", "/translate", Translate, Translated, needs=Needs(key=True, queue=True, texts=lambda given: given.texts)
+)
+async def translate(call: Call[Translate]) -> object:
+    """Translate a text, or several."""
+    given, limits = call.parameters, call.service.limits
+    if not limits.allows("alternatives", given.alternatives):
+        raise invalid(f"alternatives must be at most {limits.alternatives}")
+    chains, detected = await _chains(call.service, given.source, given.target, given.texts)
+    options = TranslateOptions(
+        kind=given.format,
+        alternatives=given.alternatives,
+        trust=given.confidence and given.format == "text",
+    )
+    translated = await call.service.translate(given.texts, chains, options)
+    return _answer(given, translated, chains, detected)
 
 
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
-    404: {"description": "There is no such file, or its time is over"},
-}
+@API.route("GET", "/languages", answer=list[ServedLanguage])
+async def languages(call: Call[None]) -> object:
+    """The languages that can be translated from, each with those it can be translated to."""
+    ours = call.service.translators
+    return [{"code": code, "name": name_of(code), "targets": ours.targets(code)} for code in ours.languages]
+
+
+@API.route("POST", "/detect", Detect, list[Detected], needs=Needs(key=True, texts=lambda given: [given.q]))
+async def detect(call: Call[Detect]) -> object:
+    """Detect the language of a text, the most likely first."""
+    (found,) = await call.service.detect([call.parameters.q], call.service.translators.languages)
+    return [{"language": code, "confidence": percent} for code, percent in found]
+
+
+@API.route(
+    "POST",
+    "/translate_file",
+    TranslateFile,
+    TranslatedFile,
+    needs=Needs(key=True, queue=True, upload=True, charge=lambda given: len(given.file.data)),
+    forms=(MULTIPART,),
+)
+async def translate_file(call: Call[TranslateFile]) -> object:
+    """Translate a document; the answer has the URL to download it from."""
+    given = call.parameters
+    suffix = Path(given.file.name).suffix.lower()
+    supported = suffixes_with("open_document")
+    if suffix not in supported:
+        raise invalid(f"file format not supported; supported are {' '.join(supported)}")
+    if given.source.lower() == "auto":
+        raise invalid("the source language of a file must be given")
+    chain = call.service.chain(given.source, given.target)
+    data, kind = await call.service.translator.document(given.file.data, suffix, chain)
+    name = call.service.files.store(data, kind)
+    return {"translatedFileUrl": f"{_origin(call.request)}/download_file/{name}"}
+
+
+@API.route("GET", "/download_file/{name}", media_type="application/octet-stream")
+async def download_file(call: Call[None]) -> object:
+    """Download a translated document, as long as it is kept."""
+    name = call.request.path_params["name"]
+    data = call.service.files.find(name)
+    headers = {"content-disposition": f'attachment; filename="translation{Path(name).suffix}"'}
+    return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+@API.route("POST", "/suggest", Suggest, Success, needs=Needs(key=True, texts=lambda given: [given.q, given.s]))
+async def suggest(call: Call[Suggest]) -> object:
+    """Suggest a better translation; stored only if the service has a data folder."""
+    given, folder = call.parameters, call.service.data
+    if folder is None:
+        raise Refusal(403, "Suggestions are disabled on this server.")
+    chain = call.service.chain(given.source, given.target)
+    suggestion = {"q": given.q, "s": given.s, "source": chain.source, "target": chain.target}
+    with (folder / "suggestions.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(suggestion, ensure_ascii=False) + "\n")
+    return {"success": True}
+
+
+@API.route("GET", "/frontend/settings", answer=Settings)
+async def settings(call: Call[None]) -> object:
+    """What a page needs to know."""
+    service = call.service
+    source, target = service.translators.directions[0]
+    return {
+        "charLimit": service.limits.characters or -1,
+        "frontendTimeout": TYPING_PAUSE,
+        "apiKeys": service.keys is not None,
+        "keyRequired": service.keys is not None,
+        "suggestions": service.data is not None,
+        "filesTranslation": True,
+        "supportedFilesFormat": suffixes_with("open_document"),
+        "language": {
+            "source": {"code": source, "name": name_of(source)},
+            "target": {"code": target, "name": name_of(target)},
+        },
+    }
+
+
+@API.route("GET", "/health", answer=Health)
+async def health(call: Call[None]) -> object:
+    """Whether the service is running."""
+    return {"status": "ok"}
 
 
 def _origin(request: Request) -> str:
-    """Where the client has found us, if it says so in words that a URL can hold."""
+    """The URL that the client used for this service, if its Host header is fit for one."""
     host = request.headers.get("host", "")
     if not _HOST.fullmatch(host):
         host = ":".join(map(str, request.scope["server"]))
@@ -160,37 +156,30 @@ def _origin(request: Request) -> str:
 async def _chains(
     service: Service, source: str, target: str, texts: Sequence[str]
 ) -> tuple[list[TranslatorChain], list[tuple[str, int]]]:
-    """A chain for each text; with `auto`, also which language each was found to be in."""
+    """A chain for each text; with `auto`, also the language detected in each."""
     if source.lower() != "auto":
         return [service.chain(source, target)] * len(texts), []
     service.translators.code(target)
-    detected = [found[0] for found in await service.detected(texts, service.translators.sources)]
+    detected = [found[0] for found in await service.detect(texts, service.translators.sources)]
     return [service.chain(language, target) for language, _ in detected], detected
 
 
-async def spoken(
-    service: Service, texts: Sequence[str], chains: Sequence[TranslatorChain], options: TranslateOptions
-) -> list[TranslatedText]:
-    """Each text by its chain; those of the same chain together."""
-    found: dict[int, TranslatedText] = {}
-    for chain in dict.fromkeys(chains):
-        places = [place for place, each in enumerate(chains) if each == chain]
-        said = await service.translator.texts([texts[place] for place in places], chain, options)
-        found |= zip(places, said, strict=True)
-    return [found[place] for place in range(len(texts))]
-
-
 def _answer(
-    asked: Translate, said: list[TranslatedText], chains: list[TranslatorChain], detected: list[tuple[str, int]]
+    given: Translate,
+    translated: list[TranslatedText],
+    chains: list[TranslatorChain],
+    detected: list[tuple[str, int]],
 ) -> dict[str, Any]:
-    """Lists where a list was asked, single values where a text was."""
-    columns: dict[str, list[Any]] = {"translatedText": [each.text for each in said]}
-    if asked.source.lower() == "auto":
+    """Lists if `q` was a list, single values if it was a text."""
+    columns: dict[str, list[Any]] = {"translatedText": [each.text for each in translated]}
+    if given.source.lower() == "auto":
         columns["detectedLanguage"] = [{"language": code, "confidence": percent} for code, percent in detected]
-    if asked.alternatives:
-        columns["alternatives"] = [list(each.alternatives) for each in said]
-    if asked.confidence and asked.format == "text":
-        columns["confidence"] = [{"score": round(each.trust.score, 3), "words": each.trust.words} for each in said]
-    answer: dict[str, Any] = columns if isinstance(asked.q, list) else {name: each[0] for name, each in columns.items()}
-    via = dict.fromkeys(middle for chain in chains for middle in chain.via)
+    if given.alternatives:
+        columns["alternatives"] = [list(each.alternatives) for each in translated]
+    if given.confidence and given.format == "text":
+        columns["confidence"] = [
+            {"score": round(each.trust.score, 3), "words": each.trust.words} for each in translated
+        ]
+    answer: dict[str, Any] = columns if isinstance(given.q, list) else {name: each[0] for name, each in columns.items()}
+    via = dict.fromkeys(pivot for chain in chains for pivot in chain.via)
     return answer | ({"via": list(via)} if via else {})

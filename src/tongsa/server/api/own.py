@@ -1,60 +1,56 @@
-"""Tongsa's own API: attention weights, scores, and what Prometheus reads."""
+"""Tongsa's own API: attention weights, scores, and metrics for Prometheus."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
-from tongsa.server.api.schemas import Attend, Attention, Score, Scored
-from tongsa.server.http.answers import Json, described
-from tongsa.server.http.parameters import read
+from tongsa.server.api.pipeline import Call
+from tongsa.server.api.schemas import Attend, Attention, Error, Score, Scored
+from tongsa.server.http.answers import JSON
 from tongsa.server.http.refusals import invalid
-from tongsa.server.work.service import Service
-from tongsa.server.work.translators import TranslatorChain
+from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
 from tongsa.text.lines import tidy
 from tongsa.translation.confidence import Calibration
 
 if TYPE_CHECKING:
     from tongsa.translation.translator import Translator
 
-LONGEST = 600
-"""Characters of a sentence to look into: weights grow with the square of it."""
+API = Interface(name="Tongsa", error=Error, key_field="api_key", forms=(JSON, FORM, MULTIPART))
+MAX_SENTENCE = 600
+"""Characters of a sentence to inspect: the weights grow with the square of its length."""
+ONE_SENTENCE = Needs(key=True, queue=True, texts=lambda given: [given.q])
 
 
-def routes(service: Service) -> APIRouter:
-    router = APIRouter(tags=["Tongsa"])
+@API.route("POST", "/api/attention", Attend, Attention, needs=ONE_SENTENCE)
+async def attention(call: Call[Attend]) -> object:
+    """Tokens and attention weights of a sentence and its translation, or of a translation that is given."""
+    given, service = call.parameters, call.service
+    translator = service.direct(given.source, given.target)
+    _check(given.q, given.translation)
+    chain = service.chain(given.source, given.target)
+    service.metrics.count_characters(chain.source, chain.target, len(given.q))
+    return await service.translator.in_thread(lambda: _inspect(translator, given.q, given.translation))
 
-    @router.post("/api/attention", **described(Attention, Attend))
-    async def attention(request: Request) -> Response:
-        """Tokens and attention weights of one sentence and its translation, or of a translation that is given."""
-        asked = await read(request, Attend)
-        client = service.client(request, asked.api_key)
-        translator = service.direct(asked.source, asked.target)
-        _check(asked.q, asked.translation)
-        with service.queue.place():
-            service.admit(request, client, [asked.q], [service.chain(asked.source, asked.target)])
-            return Json(await service.translator.in_thread(lambda: _seen(translator, asked.q, asked.translation)))
 
-    @router.post("/api/score", **described(Scored, Score))
-    async def score(request: Request) -> Response:
-        """How likely a translation is, token by token."""
-        asked = await read(request, Score)
-        client = service.client(request, asked.api_key)
-        translator = service.direct(asked.source, asked.target)
-        _check(asked.q, asked.translation)
-        with service.queue.place():
-            service.admit(request, client, [asked.q], [TranslatorChain("", "", (), ())])
-            logs = await service.translator.score(translator, asked.q, asked.translation)
-        return Json(_scored(translator, asked.translation, logs))
+@API.route("POST", "/api/score", Score, Scored, needs=ONE_SENTENCE)
+async def score(call: Call[Score]) -> object:
+    """How likely a translation is, token by token."""
+    given, service = call.parameters, call.service
+    translator = service.direct(given.source, given.target)
+    _check(given.q, given.translation)
+    log_probabilities = await service.translator.score(translator, given.q, given.translation)
+    return _scored(translator, given.translation, log_probabilities)
 
-    @router.get("/metrics", response_class=PlainTextResponse)
-    async def metrics() -> Response:
-        """For Prometheus."""
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    return router
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@API.route("GET", "/metrics", media_type="text/plain")
+async def metrics(call: Call[None]) -> object:
+    """Metrics for Prometheus."""
+    return Response(call.service.metrics.text(), media_type=METRICS_TYPE)
 
 
 def _check(source: str, target: str | None) -> None:
@@ -62,11 +58,11 @@ def _check(source: str, target: str | None) -> None:
         raise invalid("q is blank")
     if target is not None and not target.strip():
         raise invalid("translation is blank")
-    if max(len(source), len(target or "")) > LONGEST:
-        raise invalid(f"a sentence here has at most {LONGEST} characters")
+    if max(len(source), len(target or "")) > MAX_SENTENCE:
+        raise invalid(f"a sentence to inspect has at most {MAX_SENTENCE} characters")
 
 
-def _seen(translator: Translator, source: str, target: str | None) -> dict[str, object]:
+def _inspect(translator: Translator, source: str, target: str | None) -> dict[str, object]:
     from tongsa.engines.inspection import payload  # needs torch, which translating does without
 
     if target is None:
@@ -74,13 +70,14 @@ def _seen(translator: Translator, source: str, target: str | None) -> dict[str, 
     return {**payload(translator.inspect(source, target)), "translatedText": target}
 
 
-def _scored(translator: Translator, target: str, logs: list[float]) -> dict[str, Any]:
+def _scored(translator: Translator, target: str, log_probabilities: list[float]) -> dict[str, Any]:
     vocabulary = translator.subwords.target
     pieces = [*vocabulary.pieces(vocabulary.encode(tidy(target))), "</s>"]
-    average = sum(logs) / len(logs)
+    average = sum(log_probabilities) / len(log_probabilities)
+    tokens = zip(pieces, log_probabilities, strict=True)
     return {
-        "log_probability": sum(logs),
+        "log_probability": sum(log_probabilities),
         "average": average,
         "confidence": Calibration.of(translator.card.confidence)(average),
-        "tokens": [{"text": piece, "log_probability": log} for piece, log in zip(pieces, logs, strict=True)],
+        "tokens": [{"text": piece, "log_probability": value} for piece, value in tokens],
     }

@@ -1,26 +1,96 @@
-"""/docs: the OpenAPI document as a page that loads nothing from elsewhere."""
+"""The OpenAPI document, and /docs: the same as a page that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
+import inspect
+import re
 from html import escape
 from typing import Any
 
+from fastapi import FastAPI
+
+from tongsa.server.api.pipeline import endpoint
+from tongsa.server.http.answers import JSON
+from tongsa.server.http.routes import Interface, Route
+from tongsa.server.work.service import Service
+
+REASONS = {
+    400: "A parameter is missing or invalid",
+    403: "The key is unknown, or the function is disabled",
+    404: "Not found",
+    408: "The request took too long to arrive",
+    413: "The request is too large",
+    429: "Too many requests: try again after the seconds in Retry-After",
+    456: "The key's quota is used up",
+    503: "The answer took too long",
+}
+_PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+def add_route(app: FastAPI, service: Service, interface: Interface, route: Route) -> None:
+    """Add a declared route to the application and to its OpenAPI document."""
+    failures: dict[int | str, dict[str, Any]] = {
+        status: {"model": interface.error, "description": reason} for status, reason in REASONS.items()
+    }
+    app.add_api_route(
+        route.path,
+        endpoint(service, interface, route),
+        methods=[route.method],
+        name=route.handler.__name__,
+        description=inspect.getdoc(route.handler) or "",
+        tags=[interface.name],
+        status_code=route.status,
+        response_model=None,
+        responses={route.status: _answer(route), **failures},
+        openapi_extra=_request(route),
+    )
+
+
+def _answer(route: Route) -> dict[str, Any]:
+    if route.answer is not None:
+        return {"model": route.answer}
+    if route.media_type == JSON:
+        return {"description": "Done"}
+    schema = {"type": "string"} | ({} if route.media_type.startswith("text/") else {"format": "binary"})
+    return {"content": {route.media_type: {"schema": schema}}}
+
+
+def _request(route: Route) -> dict[str, Any]:
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in _PATH_PARAMETER.findall(route.path)
+    ]
+    extra: dict[str, Any] = {}
+    if route.parameters is not None:
+        schema = route.parameters.model_json_schema()
+        if route.forms:
+            extra["requestBody"] = {"required": True, "content": {form: {"schema": schema} for form in route.forms}}
+        else:
+            required = schema.get("required", ())
+            parameters += [
+                {"name": name, "in": "query", "required": name in required, "schema": about}
+                for name, about in schema["properties"].items()
+            ]
+    return extra | ({"parameters": parameters} if parameters else {})
+
 
 def reference(document: dict[str, Any]) -> str:
-    """A section for each route: how it is called, its fields, its answers."""
+    """The page: a section for each route, with its parameters and answers."""
     sections = "".join(
-        _route(path, method, route) for path, methods in document["paths"].items() for method, route in methods.items()
+        _section(path, method, route)
+        for path, methods in document["paths"].items()
+        for method, route in methods.items()
     )
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tongsa: the interface</title>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tongsa: HTTP interface</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main>'
         f"<h1>Tongsa {escape(document['info']['version'])}</h1><p>{escape(document['info']['summary'])}. "
-        'The same for programs: <a href="/spec">/spec</a></p>'
+        'As OpenAPI: <a href="/spec">/spec</a></p>'
         f"{sections}</main></body></html>"
     )
 
 
-def _route(path: str, method: str, route: dict[str, Any]) -> str:
+def _section(path: str, method: str, route: dict[str, Any]) -> str:
     content = route.get("requestBody", {}).get("content", {})
     fields = next(iter(content.values()))["schema"] if content else {}
     required = fields.get("required", [])
@@ -39,5 +109,5 @@ def _route(path: str, method: str, route: dict[str, Any]) -> str:
 def _field(name: str, field: dict[str, Any], required: list[str]) -> str:
     kinds = [each.get("type", "") for each in field.get("anyOf", [field])]
     about = escape(field.get("description", ""))
-    must = "" if name in required else ", optional"
-    return f"<li><code>{escape(name)}</code> ({escape(' or '.join(kinds))}{must}) {about}</li>"
+    optional = "" if name in required else ", optional"
+    return f"<li><code>{escape(name)}</code> ({escape(' or '.join(kinds))}{optional}) {about}</li>"

@@ -1,40 +1,38 @@
-"""What requests and answers look like: checked, and written into the OpenAPI document."""
+"""Requests and answers of LibreTranslate's API and of Tongsa's own."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
-from tongsa.server.http.parameters import Upload
+from tongsa.server.http.parameters import Parameters, Upload
 
-Language = Annotated[str, Field(min_length=1, max_length=32, description="A code of /languages, in any case")]
-ApiKey = Annotated[str | SkipJsonSchema[None], Field(default=None, description="Where the service asks for one")]
+Language = Annotated[str, Field(min_length=1, max_length=32, description="A code from /languages, in any case")]
+ApiKey = Annotated[str | SkipJsonSchema[None], Field(default=None, description="Needed if the service requires keys")]
 
 
 def _number(value: Any) -> Any:
-    """LibreTranslate's clients may leave it empty."""
+    """Clients of LibreTranslate may send it empty."""
     return 0 if value in ("", None) else value
 
 
-class Asked(BaseModel):
-    """Fields that are not known are passed over, as the services do whose clients ask here."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class Keyed(Asked):
+class Keyed(Parameters):
     api_key: ApiKey = None
 
 
 class Translate(Keyed):
-    q: str | list[str] = Field(description="Text, or texts")
-    source: Language = Field(description="A code of /languages, or auto")
+    q: str | list[str] = Field(description="A text or several texts")
+    source: Language = Field(description="A code from /languages, or auto")
     target: Language
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, BeforeValidator(_number), Field(ge=0)] = 0
-    confidence: bool = Field(default=False, description="Also tell how far each word can be trusted")
+    confidence: bool = Field(default=False, description="Also return how reliable each word is")
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.q] if isinstance(self.q, str) else self.q
 
 
 class Detect(Keyed):
@@ -159,7 +157,3 @@ class Attention(BaseModel):
 
 class Error(BaseModel):
     error: str
-
-
-class Message(BaseModel):
-    message: str

@@ -1,29 +1,26 @@
-"""Answers as bytes, and how a route is described in the OpenAPI document."""
+"""Answers: JSON as bytes, and the headers that every answer has."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
 from starlette.responses import Response
+from starlette.types import Message, Send
 
-from tongsa.server.api.schemas import Error, Message
-from tongsa.server.http.refusals import Refusal
-
-FORM = "application/x-www-form-urlencoded"
-PARTS = "multipart/form-data"
 JSON = "application/json"
-_REASONS = {
-    400: "A parameter is missing or cannot be used",
-    403: "The key is not known, or the function is switched off",
-    404: "There is no such thing",
-    408: "The request took too long to arrive",
-    413: "The request is too large",
-    429: "Too many requests: come back after the time that Retry-After tells",
-    456: "What the key may use is used up",
-    503: "The answer took too long",
-}
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", CONTENT_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
 
 
 class Json(Response):
@@ -33,39 +30,18 @@ class Json(Response):
         return orjson.dumps(content)
 
 
-def refused(path: str, refusal: Refusal) -> Json:
-    name = "message" if path.startswith(("/v2/", "/v3/")) else "error"
-    return Json({name: refusal.message}, refusal.status, headers=refusal.headers)
+class AnswerSender:
+    """Sends an answer with the headers that all answers have, and remembers its status."""
 
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
 
-def described(
-    answer: type[BaseModel] | Any,
-    asked: type[BaseModel] | None = None,
-    *,
-    forms: tuple[str, ...] = (JSON, FORM, PARTS),
-    status: int = 200,
-    error: type[BaseModel] = Error,
-) -> dict[str, Any]:
-    """The arguments of a route that reads its parameters itself: what it is asked, and what it answers."""
-    failures = {code: {"model": error, "description": reason} for code, reason in _REASONS.items()}
-    answers: dict[int | str, dict[str, Any]] = {status: {"model": answer} if answer else {"description": "Done"}}
-    described: dict[str, Any] = {
-        "response_model": None,
-        "status_code": status,
-        "responses": answers | failures,
-    }
-    if asked is not None:
-        schema = asked.model_json_schema()
-        content = {form: {"schema": schema} for form in forms}
-        described["openapi_extra"] = {"requestBody": {"required": True, "content": content}}
-    return described
-
-
-def deepl_described(
-    answer: type[BaseModel] | Any,
-    asked: type[BaseModel] | None = None,
-    *,
-    forms: tuple[str, ...] = (JSON, FORM),
-    status: int = 200,
-) -> dict[str, Any]:
-    return described(answer, asked, forms=forms, status=status, error=Message)
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = [*message.get("headers", []), *HEADERS]
+            if not any(name == b"cache-control" for name, _ in headers):
+                headers.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": headers}
+        await self._send(message)

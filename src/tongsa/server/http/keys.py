@@ -1,9 +1,9 @@
-"""API keys and what each may use.
+"""API keys, and what each client may use.
 
 [weblate]
 key = "a long random word"
-requests = 600          # a minute; 0 or nothing: as the service's limits say
-characters = 5000000    # a month; 0 or nothing: any number
+requests = 600          # per minute; if 0 or missing, the service's limit applies
+characters = 5000000    # per month; if 0 or missing, unlimited
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.server.http.refusals import Refusal, slow_down
 
-SHORTEST = 16
-"""Characters of a key: shorter ones can be guessed."""
-REMEMBERED = 10_000
-"""Clients whose requests are counted; the one unseen for longest makes room."""
+MIN_KEY_LENGTH = 16
+"""Characters: shorter keys could be guessed."""
+MAX_CLIENTS = 10_000
+"""Clients whose requests are counted; the least recently seen is forgotten first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Key:
-    """Who asks: the holder of a key, or an address."""
+    """A client: the holder of a key, or an address."""
 
     name: str
     digest: bytes = b""
@@ -39,7 +39,7 @@ class Key:
 
 
 class Keys:
-    """Found by comparing with all of them, in the same time whether one fits or not."""
+    """A given key is compared with all of them, so that the time tells nothing."""
 
     def __init__(self, keys: list[Key]) -> None:
         self.keys = keys
@@ -51,10 +51,10 @@ class Keys:
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} is no TOML: {error}", "Keys look like this:", *_example()) from error
+            raise UsageError(f"{path} is not valid TOML: {error}", "Keys look like this:", *_example()) from error
         problems = [problem for name, table in tables.items() for problem in _problems(name, table)]
         if problems or not tables:
-            raise UsageError(f"{path} has no keys that can be used", *problems, "Keys look like this:", *_example())
+            raise UsageError(f"{path} has no usable keys", *problems, "Keys look like this:", *_example())
         return cls(
             [
                 Key(
@@ -82,10 +82,10 @@ def _digest(key: str) -> bytes:
 
 def _problems(name: str, table: object) -> list[str]:
     if not isinstance(table, dict):
-        return [f"{name} is no table"]
+        return [f"{name} is not a table"]
     found = [f"[{name}] has an unknown {each}" for each in table.keys() - {"key", "requests", "characters"}]
-    if not isinstance(table.get("key"), str) or len(table["key"]) < SHORTEST:
-        found.append(f"[{name}] needs a key of at least {SHORTEST} characters")
+    if not isinstance(table.get("key"), str) or len(table["key"]) < MIN_KEY_LENGTH:
+        found.append(f"[{name}] needs a key of at least {MIN_KEY_LENGTH} characters")
     for each in ("requests", "characters"):
         value = table.get(each, 0)
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
@@ -98,9 +98,9 @@ def _example() -> list[str]:
 
 
 class Allowances:
-    """Requests a minute and characters a month, by client. A full minute's worth may come at once.
+    """Requests per minute and characters per month, by client. A whole minute's requests may come at once.
 
-    With a data folder the month's characters survive a restart, as of the last `keep`.
+    With a data folder, the characters used this month survive a restart, as of the last `save`.
     """
 
     def __init__(self, requests: int, data: Path | None = None) -> None:
@@ -108,7 +108,7 @@ class Allowances:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._file = data / "usage.json" if data else None
         self._month, self._used = _read_usage(self._file) if self._file and self._file.exists() else ("", {})
-        self._kept = dict(self._used)
+        self._saved = dict(self._used)
 
     def spend_request(self, client: Key) -> None:
         most = client.requests or self.requests
@@ -117,21 +117,26 @@ class Allowances:
         now = time.monotonic()
         left, then = self._left.pop(client.name, (float(most), now))
         left = min(float(most), left + (now - then) * most / 60)
-        # A refused request costs nothing: who comes back when Retry-After says so is served.
+        # A refused request is not charged: a client that waits for Retry-After is served.
         self._left[client.name] = (left - 1 if left >= 1 else left, now)
-        if len(self._left) > REMEMBERED:
+        if len(self._left) > MAX_CLIENTS:
             self._left.popitem(last=False)
         if left < 1:
-            raise slow_down(f"more than {most} requests in a minute", (1 - left) * 60 / most)
+            raise slow_down(f"more than {most} requests per minute", (1 - left) * 60 / most)
 
     def spend_characters(self, client: Key, count: int) -> None:
-        """Counted for keys; an address has no month."""
+        """Charge a key; clients without one have no monthly allowance."""
         if not client.digest:
             return
         used = self.used(client)
         if client.characters and used + count > client.characters:
-            raise Refusal(456, "The characters of this month are used up")
+            raise Refusal(456, "Quota exceeded: the characters of this month are used up")
         self._used[client.name] = used + count
+
+    def refund_characters(self, client: Key, count: int) -> None:
+        """Take back a charge, when nothing was done for it."""
+        if client.digest:
+            self._used[client.name] = max(0, self.used(client) - count)
 
     def used(self, client: Key) -> int:
         month = datetime.now(UTC).strftime("%Y-%m")
@@ -140,12 +145,12 @@ class Allowances:
             self._used.clear()
         return self._used.get(client.name, 0)
 
-    def keep(self) -> None:
-        """Write down what was used since the last time."""
+    def save(self) -> None:
+        """Write what clients have used, if it changed since the last time."""
         month, used = self._month, dict(self._used)
-        if self._file and used != self._kept:
+        if self._file and used != self._saved:
             write_atomically(self._file, json.dumps({"month": month, "characters": used}, ensure_ascii=False))
-            self._kept = used
+            self._saved = used
 
 
 def _read_usage(path: Path) -> tuple[str, dict[str, int]]:
@@ -153,4 +158,4 @@ def _read_usage(path: Path) -> tuple[str, dict[str, int]]:
         values = json.loads(path.read_text(encoding="utf-8"))
         return str(values["month"]), {str(name): int(count) for name, count in values["characters"].items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", "Without that file, the month begins anew.") from error
+        raise UsageError(f"{path} cannot be read: {error}", "Without it, the count starts at zero.") from error

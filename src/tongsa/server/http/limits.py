@@ -1,4 +1,4 @@
-"""What one service gives at most, to one request and to all of them."""
+"""Limits of a service: per request, and for all requests together."""
 
 from __future__ import annotations
 
@@ -12,52 +12,52 @@ _SIZE = re.compile(r"(\d+)\s*([kKmM]?)[bB]?$")
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """`--limits characters=20000,queue=512`: every name here is one that can be given; 0 takes a limit away."""
+    """`--limits characters=20000,queue=512`: every field can be set; 0 removes the limit."""
 
     characters: int = 50_000
-    """Of all texts of a request together."""
+    """Characters of all texts of a request together."""
     texts: int = 1_000
-    """Of one request."""
+    """Texts of one request."""
     alternatives: int = 8
-    """Of one text."""
+    """Alternative translations of one text."""
     body: int = 2 << 20
-    """Bytes of a request; 512k and 2M can be written."""
+    """Bytes of a request; can be written as 512k or 2M."""
     upload: int = 10 << 20
     """Bytes of a request with a file."""
     held: int = 256 << 20
-    """Bytes of all requests that are being read or worked on."""
+    """Bytes of all requests being read or processed."""
     queue: int = 256
-    """Requests that are translated or wait for it; the next one is told to come back."""
+    """Requests being translated or waiting; further ones are told to come back later."""
     connections: int = 2_000
-    """Open at the same time."""
+    """Connections open at the same time."""
     idle_seconds: int = 620
-    """That a connection is kept for the next request: longer than clients and proxies keep theirs (600 at most, as far
-    as is known), so that it is they who close it. A request that comes while the service does so has no answer."""
+    """Seconds that a connection is kept open for the next request. Longer than clients and proxies keep theirs (at most
+    600 as far as we know), so that they close it: a request that arrives while the service closes gets no answer."""
     requests: int = 0
-    """A minute, from one address or key (0: any number)."""
+    """Requests per minute from one address or key (0: unlimited)."""
     header_seconds: int = 10
-    """For the first line and the headers of a request."""
+    """Seconds for the first line and the headers of a request."""
     body_seconds: int = 30
-    """For the rest of it."""
+    """Seconds for the body of a request."""
     seconds: int = 120
-    """For the answer."""
+    """Seconds for the answer."""
     document_seconds: int = 900
-    """For the answer where a file is translated."""
+    """Seconds for the answer when a file is translated."""
     keep_seconds: int = 3_600
-    """How long a translated file can be fetched."""
+    """Seconds that a translated file can be downloaded."""
     glossary_terms: int = 10_000
-    """Of one glossary."""
+    """Terms of one glossary."""
     glossaries: int = 1_000
-    """Of the whole service."""
+    """Glossaries of the whole service."""
 
     def allows(self, name: str, value: int) -> bool:
-        """Whether so much is within the limit of that name."""
+        """Whether a value is within the limit of this name."""
         most: int = getattr(self, name)
         return not most or value <= most
 
 
 def parse(text: str) -> Limits:
-    """Limits of `name=value,name=value`; all that is wrong is told together."""
+    """Read `name=value,name=value`; all problems are reported together."""
     names = {field.name for field in fields(Limits)}
     given: dict[str, int] = {}
     problems = []
@@ -65,9 +65,9 @@ def parse(text: str) -> Limits:
         name, _, value = part.partition("=")
         size = _SIZE.match(value.strip())
         if name.strip() not in names:
-            problems.append(f"{name.strip()!r} is no limit")
+            problems.append(f"{name.strip()!r} is not a limit")
         elif not size:
-            problems.append(f"{part!r} has no whole number")
+            problems.append(f"{part!r} does not have a whole number")
         else:
             given[name.strip()] = int(size[1]) << {"": 0, "k": 10, "m": 20}[size[2].lower()]
     if problems:

@@ -1,4 +1,4 @@
-"""Logs for machines: a line of JSON for each thing that happened, without a word of the users' text in it."""
+"""Logs: one line of JSON per event, without any of the users' text."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import orjson
 LOGGER = logging.getLogger("tongsa.server")
 
 
-def tell(event: str, fields: dict[str, Any], level: int = logging.INFO) -> None:
+def log_event(event: str, fields: dict[str, Any], level: int = logging.INFO) -> None:
     if LOGGER.isEnabledFor(level):
         LOGGER.log(level, event, extra={"fields": fields})
 
 
-def tell_failure(event: str, error: BaseException, fields: dict[str, Any]) -> None:
-    """Where it happened and of which kind it was; its message may hold what a user wrote."""
+def log_failure(event: str, error: BaseException, fields: dict[str, Any]) -> None:
+    """Log the type and place of an error, not its message: that may contain what a user wrote."""
     frames = traceback.extract_tb(error.__traceback__)
     where = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames[-12:]]
-    tell(event, {**fields, "failure": type(error).__name__, "where": where}, logging.ERROR)
+    log_event(event, {**fields, "failure": type(error).__name__, "where": where}, logging.ERROR)
 
 
 class JsonLines(logging.Formatter):
@@ -40,10 +40,10 @@ class JsonLines(logging.Formatter):
 
 
 def set_up(level: str) -> None:
-    """To standard error; the messages of other packages take the same form."""
+    """Log to standard error; messages of other packages get the same form."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.getLogger().handlers = [handler]
     for name in ("tongsa.server", "uvicorn"):
         logging.getLogger(name).setLevel(level.upper())
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # forms that cannot be read are told to the client
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # the client is told when its form cannot be read

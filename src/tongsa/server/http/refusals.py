@@ -1,12 +1,14 @@
-"""What a client is told when it is refused: a status and a sentence, never a path or a traceback."""
+"""Refusals: a status and a sentence for the client, never a path or a traceback."""
 
 from __future__ import annotations
 
 import math
 
+INTERNAL_ERROR = "Internal error: the log of the server has the details"
+
 
 class Refusal(Exception):
-    """Answered as `{"error": ...}`, or `{"message": ...}` where DeepL's clients look for it."""
+    """Ends a request. The interface that was called decides how the message is written into the answer."""
 
     def __init__(self, status: int, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)

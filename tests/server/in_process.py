@@ -92,6 +92,7 @@ def serving(
         data=data,
     )
     with TestClient(application(service, background=False), raise_server_exceptions=False) as client:
+        client.app_state["service"] = service
         yield client
 
 

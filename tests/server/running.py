@@ -18,6 +18,8 @@ import httpx
 
 Result = TypeVar("Result")
 SENTENCE = "학생은 책을 읽어요."
+PATIENCE = 180
+"""Seconds: more than the service itself takes before it gives up."""
 
 
 def in_a_loop(work: Coroutine[Any, Any, Result]) -> Result:
@@ -42,7 +44,7 @@ class Running:
         self._listening = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        assert self._listening.wait(60), "the service did not start"
+        assert self._listening.wait(PATIENCE), "the service did not start"
         self.url = next(line["url"] for line in self.lines if line["event"] == "listening")
         self.port = int(self.url.rpartition(":")[2])
 
@@ -61,7 +63,7 @@ class Running:
     def events(self, name: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["event"] == name]
 
-    def wait_for(self, name: str, seconds: float = 20) -> dict[str, Any]:
+    def wait_for(self, name: str, seconds: float = 60) -> dict[str, Any]:
         end = time.monotonic() + seconds
         while not (found := self.events(name)):
             assert time.monotonic() < end, f"{name} did not happen: {self.lines[-5:]}"
@@ -69,10 +71,10 @@ class Running:
         return found[-1]
 
     def post(self, path: str, json: Any = None, **more: Any) -> httpx.Response:
-        return httpx.post(self.url + path, json=json, timeout=60, **more)
+        return httpx.post(self.url + path, json=json, timeout=PATIENCE, **more)
 
     def get(self, path: str, **more: Any) -> httpx.Response:
-        return httpx.get(self.url + path, timeout=60, **more)
+        return httpx.get(self.url + path, timeout=PATIENCE, **more)
 
     def translate(self, q: Any = SENTENCE, **more: Any) -> dict[str, Any]:
         answer = self.post("/translate", {"q": q, "source": "ko", "target": "en", **more})
@@ -83,7 +85,7 @@ class Running:
     def stop(self, sign: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
             self.process.send_signal(sign)
-        code = self.process.wait(60)
+        code = self.process.wait(PATIENCE)
         self._reader.join(10)
         return code
 

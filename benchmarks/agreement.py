@@ -42,7 +42,7 @@ def main() -> None:
     language = options.reference.suffix.lstrip(".")
     for beam in map(int, options.beams.split(",")):
         found = {
-            name: [one.text for one in engine.translate(sources, replace(engine.search, beam=beam), tokens=False)]
+            name: [one.text for one in engine.translate(sources, replace(engine.search, beam=beam))]
             for name, engine in engines.items()
         }
         if beam == 1:

@@ -39,8 +39,6 @@ NEXT_DOOR = {("text", "config"), ("demo", "text")}
 
 PENDING: set[tuple[str, str]] = {
     ("data", "runs"),
-    ("engines", "pages"),
-    ("translation", "documents"),
 }
 """(room, room) imports against the order that are still to be removed: this set only ever shrinks."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translation
 
 
@@ -25,9 +26,9 @@ class Fake:
     card: FakeCard = field(default_factory=FakeCard)
     asked: list[str] = field(default_factory=list)
 
-    def translate(self, texts: Sequence[str], *, alignment: bool = False) -> list[Translation]:
+    def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
         self.asked += texts
-        return [self._one(text, alignment) for text in texts]
+        return [self._one(text, options.alignment) for text in texts]
 
     def _one(self, text: str, alignment: bool) -> Translation:
         new = self.change(text)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from fakes import Fake, FakeCard
 
-from tongsa.documents.engine import translate_segments
+from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Outcome, Segment
 from tongsa.translation.confidence import Calibration, average
 
@@ -56,8 +56,8 @@ def test_every_translation_has_an_end_that_counts_as_a_token() -> None:
 
 def test_confidence_is_never_above_one() -> None:
     class Sure(Fake):
-        def translate(self, texts, *, alignment=False):  # type: ignore[no-untyped-def]
-            return [replace(each, log_probability=0.5) for each in super().translate(texts, alignment=alignment)]
+        def translate(self, texts, options):  # type: ignore[no-untyped-def]
+            return [replace(each, log_probability=0.5) for each in super().translate(texts, options)]
 
     assert outcome_of("some words", Sure(str.upper)).confidence == 1.0
 

@@ -10,9 +10,10 @@ import pytest
 from fakes import BAD, Fake, FakeCard, identity, upper
 
 from tongsa.documents import Options
-from tongsa.documents.engine import translate_segments
+from tongsa.documents.translate import translate_segments
 from tongsa.formats.html import open_document as read_html
 from tongsa.formats.segments import Content, Mark, Segment
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translation
 
 
@@ -25,9 +26,9 @@ class Aligning:
     def __post_init__(self) -> None:
         self.card = FakeCard()
 
-    def translate(self, texts: Sequence[str], *, alignment: bool = False) -> list[Translation]:
-        found = Fake(str.upper).translate(texts, alignment=alignment)
-        return [replace(each, alignment=self.alignment if alignment else ()) for each in found]
+    def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
+        found = Fake(str.upper).translate(texts, options)
+        return [replace(each, alignment=self.alignment if options.alignment else ()) for each in found]
 
 
 def opened(pair: int) -> Mark:

@@ -15,7 +15,7 @@ from lxml import etree
 from samples import SAMPLES
 
 from tongsa.documents import Options, read_document
-from tongsa.documents.engine import translate_segments
+from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Mark, Outcome, Segment
 from tongsa.formats.xml_tree import parse, serialize
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from tongsa.cli.main import app
 from tongsa.demo.grammar import corpus
-from tongsa.documents import Languages, Options, open_document
+from tongsa.documents import Languages, Options, open_document, translate_document
 from tongsa.formats.segments import visible
 from tongsa.text.placeholders import find
 from tongsa.translation.translator import Translator
@@ -79,7 +79,7 @@ def test_every_format_comes_out_translated_with_every_placeholder_once(
     name: str, translator: Translator, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(DOCUMENTS[name])
-    done = translator.translate_document(tmp_path / name, tmp_path / f"new.{name}")
+    done = translate_document(translator, tmp_path / name, tmp_path / f"new.{name}")
     assert any(outcome.state == "translated" for outcome in done.outcomes)
     for segment, outcome in zip(done.segments, done.outcomes, strict=True):
         assert placeholders(visible(segment.content)) == placeholders(outcome.text)

@@ -133,7 +133,7 @@ def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_the_card_is_what_calibrates() -> None:
-    from tongsa.documents.engine import translate_segments
+    from tongsa.documents.translate import translate_segments
     from tongsa.formats.segments import Segment
 
     sure = Fake(str.upper, card=FakeCard(confidence=((-1.0, 0.1), (0.0, 0.9))))

@@ -98,7 +98,7 @@ def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentence
     folder = export(trained_translator, tmp_path / "theirs")
     texts = list(dict.fromkeys(source for source, _ in write_pairs(1500, seed=99)))[:1000]
     translator = Translator.load(trained_translator, engine="native", device="cpu")
-    ours = [one.text for one in translator.translate(texts, replace(translator.search, beam=1), tokens=False)]
+    ours = [one.text for one in translator.translate(texts, replace(translator.search, beam=1))]
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     model = transformers.MarianMTModel.from_pretrained(folder).eval()
     theirs: list[str] = []

@@ -18,18 +18,16 @@ from tongsa.server.http.keys import Keys
 from tongsa.server.http.limits import parse
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import Translators
-from tongsa.translation.translator import Translation
-
-
-@dataclass(frozen=True)
-class Search:
-    nbest: int = 1
+from tongsa.translation.confidence import Calibration
+from tongsa.translation.options import TranslateOptions
+from tongsa.translation.sentences import Sentence, Translation
 
 
 @dataclass(eq=False)
 class Shouting:
     """Translates into upper case. A token has log-probability -0.1; the n-th alternative ends with n exclamation
-    marks; into French it only changes an S; `slow` takes its time, and `exhausted` breaks the engine.
+    marks; into French it only changes an S; `slow` takes its time, `exhausted` breaks the engine, `lost` is dropped
+    and `found` becomes a placeholder.
     """
 
     source: str = "en"
@@ -39,15 +37,22 @@ class Shouting:
         self.card = SimpleNamespace(source=self.source, target=self.target, confidence=())
         vocabulary = SimpleNamespace(encode=str.split, pieces=lambda words: ["▁" + word for word in words])
         self.subwords = SimpleNamespace(source=vocabulary, target=vocabulary)
-        self.search = Search()
+        self.calibration = Calibration()
+        self.encoded: list[str] = []
 
-    def translate(
-        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False
-    ) -> list[Translation]:
-        others = (search or self.search).nbest - 1
-        found = [self._one(text, alignment) for text in texts]
+    def encode(self, texts: Sequence[str]) -> list[Sentence]:
+        """Words are their own ids."""
+        self.encoded += texts
+        return [Sentence(text, text.split()) for text in texts]  # type: ignore[arg-type]
+
+    def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
+        return self.translate_sentences(self.encode(texts), options)
+
+    def translate_sentences(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        found = [self._one(sentence.text, options.alignment) for sentence in sentences]
+        count = options.alternatives
         return [
-            replace(each, alternatives=tuple(replace(each, text=each.text + "!" * n) for n in range(1, others + 1)))
+            replace(each, alternatives=tuple(replace(each, text=each.text + "!" * n) for n in range(1, count + 1)))
             for each in found
         ]
 
@@ -56,18 +61,22 @@ class Shouting:
             raise StopIteration
         if "slow" in text:
             time.sleep(1.5)
-        new = text.upper() if self.target != "fr" else text.replace("S", "Ç")
-        words = tuple("▁" + word for word in new.split())
+        new = (
+            text.upper().replace("LOST", "").replace("FOUND", "100%") if self.target != "fr" else text.replace("S", "Ç")
+        )
+        words = tuple(new.split())
         return Translation(
             text=new,
             log_probability=-0.1 * (len(words) + 1),
             source_tokens=tuple("▁" + word for word in text.split()),
-            tokens=words,
+            tokens=tuple("▁" + word for word in words),
+            ids=words,  # type: ignore[arg-type]
             alignment=tuple((i, i) for i in range(len(words))) if alignment else (),
+            confidence=self.calibration(-0.1),
         )
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
-        return [[-0.1] * (len(target.split()) + 1) for target in targets]
+    def score_ids(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        return [[-0.1] * (len(target) + 1) for target in targets]
 
 
 @contextmanager

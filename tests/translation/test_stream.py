@@ -20,9 +20,11 @@ from tongsa.base.partial import PartialOutput
 from tongsa.decoding import Search
 from tongsa.decoding.search import Sampling
 from tongsa.translation import stream as streams
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.stream import Lines, Stream
 from tongsa.translation.translator import Translation
 
+DEFAULT = TranslateOptions()
 TONGSA = [sys.executable, "-m", "tongsa"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
@@ -37,8 +39,9 @@ class Shouting:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.search = Search()
 
-    def translate(self, texts: Sequence[str], search: Search, *, alignment: bool, tokens: bool) -> list[Translation]:
+    def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
         self.asked += texts
         return [Translation(text=text.upper(), tokens=("A",)) for text in texts]
 
@@ -47,9 +50,9 @@ def decode(line: bytes, number: int) -> str:
     return line.decode()
 
 
-def shout(data: bytes, search: Search | None = None) -> tuple[list[str], Shouting]:
+def shout(data: bytes, options: TranslateOptions = DEFAULT) -> tuple[list[str], Shouting]:
     translator = Shouting()
-    stream = Stream(translator, search or Search(), decode)  # type: ignore[arg-type]
+    stream = Stream(translator, options, decode)  # type: ignore[arg-type]
     done = list(stream.translate(Lines(io.BytesIO(data))))
     assert [window.window.first for window in done] == [
         1 + sum(len(before.translations) for before in done[:i]) for i in range(len(done))
@@ -75,13 +78,13 @@ def test_a_text_that_comes_again_is_translated_once() -> None:
 
 
 def test_draws_are_made_for_every_line() -> None:
-    _, translator = shout(b"one\n" * 10, Search(sampling=Sampling()))
+    _, translator = shout(b"one\n" * 10, TranslateOptions(search=Search(sampling=Sampling())))
     assert translator.asked == ["one"] * 10
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "REMEMBERED", 100)
-    stream = Stream(Shouting(), Search(), decode)  # type: ignore[arg-type]
+    stream = Stream(Shouting(), DEFAULT, decode)  # type: ignore[arg-type]
     data = b"".join(b"%d\n" % i for i in range(5_000))
     assert sum(len(done.translations) for done in stream.translate(Lines(io.BytesIO(data)))) == 5_000
     assert len(stream._slots) == 100
@@ -93,7 +96,7 @@ def test_an_error_comes_after_the_windows_before_it() -> None:
             raise UsageError("line 3,000 is bad")
         return line.decode()
 
-    stream = Stream(Shouting(), Search(), strict)  # type: ignore[arg-type]
+    stream = Stream(Shouting(), DEFAULT, strict)  # type: ignore[arg-type]
     found = 0
     with pytest.raises(UsageError, match="3,000"):  # noqa: PT012 (what came before is counted)
         for done in stream.translate(Lines(io.BytesIO(b"x\n" * 5_000))):

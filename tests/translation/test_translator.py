@@ -18,7 +18,8 @@ from tongsa.engines.native import NativeEngine
 from tongsa.models import build
 from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords, learn
-from tongsa.translation import long_texts
+from tongsa.translation.confidence import word_confidences
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
 from tongsa.translation.translator import Translator
 
@@ -186,7 +187,7 @@ def test_three_times_is_emphasis_and_stays() -> None:
 
 def test_every_target_token_is_aligned_with_a_source_token(native: Translator) -> None:
     for found in native.translate(
-        ["the cat sat", "one two three four", ""], Search(max_extra=3, nbest=2), alignment=True
+        ["the cat sat", "one two three four", ""], Search(max_extra=3, nbest=2, alignment=True)
     ):
         for each in (found, *found.alternatives):
             assert [target for _, target in each.alignment] == list(range(len(each.tokens)))
@@ -195,11 +196,47 @@ def test_every_target_token_is_aligned_with_a_source_token(native: Translator) -
 
 def test_asking_for_an_alignment_changes_nothing_else(native: Translator) -> None:
     plain, aligned = (
-        native.translate(["the cat sat"], Search(max_extra=3), alignment=asked) for asked in (False, True)
+        native.translate(["the cat sat"], Search(max_extra=3, alignment=asked)) for asked in (False, True)
     )
     assert plain[0].alignment == ()
     assert aligned[0].tokens == plain[0].tokens
     assert aligned[0].text == plain[0].text
+
+
+@pytest.mark.parametrize(
+    "options", [Search(max_extra=3, alignment=True), TranslateOptions(search=Search(max_extra=3), alignment=True)]
+)
+def test_an_alignment_may_be_asked_for_in_the_search_or_beside_it(
+    native: Translator, options: Search | TranslateOptions
+) -> None:
+    (found,) = native.translate(["the cat sat"], options)
+    assert len(found.alignment) == len(found.tokens) > 0
+
+
+def test_alternatives_may_be_asked_for_in_the_search_or_beside_it(native: Translator) -> None:
+    search = Search(max_extra=3, nbest=3)
+    (by_search,) = native.translate(["the cat sat"], search)
+    (beside,) = native.translate(["the cat sat"], TranslateOptions(search=Search(max_extra=3), alternatives=2))
+    assert len(by_search.alternatives) == 2
+    assert by_search == beside
+
+
+def test_words_have_the_probability_of_the_least_likely_of_their_tokens(native: Translator) -> None:
+    options = TranslateOptions(search=Search(max_extra=3), words=True)
+    (found, blank) = native.translate(["the cat sat", " "], options)
+    assert "".join(word.text for word in found.words) == found.text.strip()
+    (scores,) = native.score_ids([native.encode(["the cat sat"])[0].ids], [found.ids])
+    assert found.words == tuple(word_confidences(found.text.strip(), found.tokens, scores))
+    assert blank.words == ()
+
+
+def test_confidence_is_the_calibrated_probability_of_a_token(subwords: Subwords) -> None:
+    card = Card(source="en", target="en", recipe=Recipe(), confidence=((-1.0, 0.25), (0.0, 0.75)))
+    (found,) = Translator(card, subwords, Echo()).translate(["the cat"])
+    assert found.confidence == pytest.approx(0.75 - 0.5 / (len(found.ids) + 1))
+    unscored = Echo(lambda ids: [Hypothesis(ids, float("nan"), float("nan"))])
+    (found,) = Translator(card, subwords, unscored).translate(["the cat"], Search(beam=1, scores=False))
+    assert found.confidence is None
 
 
 def test_an_inspection_has_a_token_for_every_row_and_column(native: Translator) -> None:
@@ -256,7 +293,8 @@ def test_a_text_longer_than_any_sentence_is_translated_sentence_by_sentence(subw
     assert found.log_probability == -40.0
     assert found.score == -0.5
     assert list(found.tokens) == [piece for ids in engine.asked[1:-1] for piece in subwords.target.pieces(ids)]
-    assert [found.text for found in translator.translate(["the cat", text], tokens=False)] == ["the cat", text]
+    plain = translator.translate(["the cat", text], TranslateOptions(tokens=False))
+    assert [found.text for found in plain] == ["the cat", text]
 
 
 def test_a_text_of_ordinary_length_is_not_cut(subwords: Subwords) -> None:
@@ -273,14 +311,8 @@ def test_hypotheses_of_a_long_text_are_joined_rank_by_rank(subwords: Subwords) -
     assert len(other.tokens) == 80
 
 
-def test_languages_without_blanks_are_joined_without_them() -> None:
-    assert long_texts.cut("One. Two.", "en", "ja") == [("One.", ""), ("Two.", "")]
-    assert long_texts.cut("一。二。", "zh", "en") == [("一。", " "), ("二。", " ")]
-    assert long_texts.together(["One.", "Two."], [" ", " "]) == "One. Two."
-
-
 def test_what_an_engine_has_to_tell_is_noted(subwords: Subwords) -> None:
     engine = Echo(lambda ids: [Hypothesis(list(ids), -1.0, -0.5, note="source cut after 9 subwords")])
     for tokens in (True, False):
-        (found,) = with_engine(subwords, engine).translate(["the cat"], tokens=tokens)
+        (found,) = with_engine(subwords, engine).translate(["the cat"], TranslateOptions(tokens=tokens))
         assert found.notes == ("source cut after 9 subwords",)

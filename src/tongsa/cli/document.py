@@ -71,7 +71,7 @@ def translate_documents(
 ) -> None:
     """Translate each file, say where it went and what needs a person, and write the review."""
     from tongsa.base.progress import for_this_stream
-    from tongsa.documents import Help, Languages, translate_document
+    from tongsa.documents import Languages, Resources, translate_document
     from tongsa.documents.glossary import read_glossary
     from tongsa.documents.memory import Memory
     from tongsa.documents.review import wants_review, write_review
@@ -86,7 +86,7 @@ def translate_documents(
     )
     languages = Languages(source=translator.card.source, target=translator.card.target)
     targets = _targets(files, options.output, languages)
-    help = Help(
+    resources = Resources(
         glossary=read_glossary(options.glossary, options.do_not_translate or ()),
         memory=Memory.read(options.memory or (), languages),
     )
@@ -94,7 +94,7 @@ def translate_documents(
     done: list[Translated] = []
     for file, target in zip(files, targets, strict=True):
         made = translate_document(
-            translator, file, target, help=help, encoding=options.encoding, columns=columns, show=show
+            translator, file, target, resources=resources, encoding=options.encoding, columns=columns, show=show
         )
         done.append(made)
         show.say(f"{file} -> {made.target}: {_summary(made)}")

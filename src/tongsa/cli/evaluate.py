@@ -38,6 +38,7 @@ def evaluate(
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.formats.pairs import Reading, open_corpus
+    from tongsa.translation.options import TranslateOptions
     from tongsa.translation.stream import Stream, Texts
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
@@ -63,7 +64,8 @@ def evaluate(
     found: list[str] = []
     notes: Counter[str] = Counter()
     with show.bar("translating", len(pairs), "lines") as bar:
-        for done in Stream(translator, search, Texts.decode).translate(Texts([pair.source for pair in pairs])):
+        stream = Stream(translator, TranslateOptions(search=search), Texts.decode)
+        for done in stream.translate(Texts([pair.source for pair in pairs])):
             found += [translation.text for translation in done.translations]
             notes.update(note for translation in done.translations for note in translation.notes)
             bar.advance(len(done.translations))

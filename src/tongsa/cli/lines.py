@@ -19,6 +19,7 @@ from tongsa.base.partial import PartialOutput, is_finished
 from tongsa.base.progress import for_this_stream
 from tongsa.decoding.search import Search
 from tongsa.text.lines import decode, open_bytes
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.stream import Lines, Stream
 from tongsa.translation.translator import Translation, Translator
 
@@ -55,13 +56,14 @@ class LineTranslation:
     def __init__(self, translator: Translator, search: Search, output_format: OutputFormat, *, weights: Path) -> None:
         self.translator = translator
         self.search = replace(search, scores=output_format.nbest > 1 or output_format.scores)
+        self.options = TranslateOptions(search=self.search, alignment=output_format.alignment)
         self.format = output_format
         self.weights = weights
         self.notes: Counter[str] = Counter()
         self.count = 0
 
     def texts(self, texts: list[str]) -> None:
-        translations = self.translator.translate(texts, self.search, alignment=self.format.alignment)
+        translations = self.translator.translate(texts, self.options)
         self._note(translations)
         _print(self.format.text(translations, 1))
 
@@ -109,7 +111,7 @@ class LineTranslation:
             decoded = decode(line, name, number, "utf-8").removesuffix("\r")
             return decoded.removeprefix("\ufeff") if number == 1 else decoded
 
-        return Stream(self.translator, self.search, text, alignment=self.format.alignment)
+        return Stream(self.translator, self.options, text)
 
     def _settings(self) -> dict[str, str]:
         """What the same input must meet again for its output to be the same."""

@@ -14,11 +14,11 @@ from pathlib import Path
 from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
-from tongsa.documents.engine import Help, TranslatorLike, translate_segments
+from tongsa.documents.translate import Resources, TranslatorLike, translate_segments
 from tongsa.formats.registry import find_format, suffixes_with
 from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
 
-__all__ = ["Help", "Languages", "Options", "Translated", "open_document", "read_document", "translate_document"]
+__all__ = ["Languages", "Options", "Resources", "Translated", "open_document", "read_document", "translate_document"]
 
 LARGEST = 256 << 20
 """Bytes of one document: they are read whole."""
@@ -64,7 +64,7 @@ def translate_document(
     source: Path,
     target: Path | None = None,
     *,
-    help: Help | None = None,
+    resources: Resources | None = None,
     encoding: str | None = None,
     columns: tuple[str, ...] = (),
     show: Show | None = None,
@@ -74,7 +74,7 @@ def translate_document(
     target = target or beside(source, languages)
     document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
     segments = list(document.segments)
-    outcomes = translate_segments(segments, translator, help, show)
+    outcomes = translate_segments(segments, translator, resources, show)
     write_atomically(target, document.write(outcomes))
     return Translated(source, target, segments, outcomes)
 

@@ -1,14 +1,22 @@
-"""What was seen in one pair: tokens, the weights of every layer and head, and positions."""
+"""What a model attends to in one pair: tokens, the weights of every layer and head, and positions. Data, no drawing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import tongsa
+from tongsa.base.errors import UsageError
+from tongsa.config import TransformerSection
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from tongsa.engines.native import NativeEngine
     from tongsa.models.contracts import Attention
+    from tongsa.runs.card import Card
+    from tongsa.text.subwords import Subwords
 
 START = "<start>"
 END = "</s>"
@@ -79,9 +87,35 @@ class Inspection:
         return [kind for kind in every if kind.layers and _fits(kind)]
 
     def _repr_html_(self) -> str:
-        from tongsa.pages.attention import frame
+        return tongsa.attention_html(self)
 
-        return frame(self)
+
+def inspect_pair(
+    engine: NativeEngine, card: Card, subwords: Subwords, source: Sequence[int], target: Sequence[int]
+) -> Inspection:
+    """What the engine's model attends to while it reads this target after this source."""
+    model, section = engine.model, card.recipe.model
+    longest = model.max_length
+    if longest is not None and len(source) >= longest:
+        raise UsageError(
+            f"the source has {len(source):,} subwords; this model was trained with {longest:,} positions",
+            "Look at a sentence of it.",
+        )
+    table = model.position_table(POSITIONS if longest is None else min(longest, POSITIONS))
+    return Inspection(
+        source_tokens=(*subwords.source.pieces(list(source)), END),
+        target_tokens=(*subwords.target.pieces(list(target)), END),
+        attention=engine.attention(source, target),
+        facts=Facts(
+            architecture=section.architecture,
+            source=card.source,
+            target=card.target,
+            d_model=section.d_model,
+            d_k=section.key_width if isinstance(section, TransformerSection) else 0,
+            positions="" if table is None else "sinusoidal" if longest is None else "learned",
+        ),
+        positions=table,
+    )
 
 
 def _fits(kind: Kind) -> bool:

@@ -19,6 +19,7 @@ from tongsa.formats.pairs import Pair, Reading, open_corpus
 from tongsa.text.lines import tidy
 from tongsa.training.inherit import student_recipe
 from tongsa.training.run import Names, train
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translator
 
 BLOCK = 4096
@@ -80,7 +81,7 @@ def distil(
 
 def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: int, show: Show) -> None:
     """Every source with the teacher's translation; written whole or not at all."""
-    search = replace(teacher.search, beam=beam)
+    options = TranslateOptions(search=replace(teacher.search, beam=beam), tokens=False)
     rest = iter(pairs)
     with replacing(folder) as temporary, show.bar("teacher translates", None, "pairs") as bar:
         temporary.mkdir()
@@ -92,7 +93,7 @@ def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: i
             }
             while block := list(islice(rest, BLOCK)):
                 texts = [tidy(pair.source) for pair in block]
-                found = [one.text for one in teacher.translate(texts, search, tokens=False)]
+                found = [one.text for one in teacher.translate(texts, options)]
                 columns = [texts, found, texts, [tidy(pair.target) for pair in block]]
                 for file, column in zip(files.values(), columns, strict=True):
                     file.writelines(text + "\n" for text in column)

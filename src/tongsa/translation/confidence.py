@@ -1,20 +1,24 @@
 """Confidence: how far a translation can be trusted, from 0 to 1.
 
-What the model says is the log-probability of a token on average, the end included. What it is worth differs from model
-to model, so a translator's card may hold points (log-probability, quality), fitted on the validation set by
-`tongsa.evaluation.calibration`; between them the line is straight. Without them confidence is the probability of a
+The model gives the average log-probability of a token, the end included. What that is worth differs from model to
+model, so a translator's card may hold points (log-probability, quality), fitted on the validation set by
+`tongsa.evaluation.calibration`; between them the line is straight. Without points confidence is the probability of a
 token, e to the power of that average: comparable within a document, no promise beyond it.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 CUT = 0.8
 """A sentence translated in pieces has lost the context between them; its confidence is multiplied by this."""
+
+WORD_START = "▁"
+_WORDS = re.compile(r"\s+|\S+")
 
 
 @dataclass(frozen=True)
@@ -40,5 +44,46 @@ class Calibration:
 
 
 def average(log_probabilities: Sequence[float], tokens: Sequence[int]) -> float:
-    """Of a token, over several translations; each has an end that counts as one."""
+    """The log-probability of a token, on average over several translations; each has an end that counts as one."""
     return sum(log_probabilities) / max(1, sum(n + 1 for n in tokens))
+
+
+def weighted_mean(confidences: Iterable[tuple[float, int]], empty: float = 0.0) -> float:
+    """The confidence of a text from (confidence, length) of its parts; `empty` where there is no part."""
+    parts = list(confidences)
+    whole = sum(length for _, length in parts)
+    return sum(confidence * length for confidence, length in parts) / whole if whole else empty
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a translation, or the white space between two: the texts of all of them joined are the text."""
+
+    text: str
+    confidence: float | None
+    """None for white space, and for what was not translated."""
+
+
+def word_confidences(text: str, tokens: Sequence[str], log_probabilities: Sequence[float]) -> list[Word]:
+    """Give each word the probability of its least likely token: that is where it would be wrong.
+
+    `log_probabilities` are those of the tokens and of the end.
+    """
+    groups: list[float] = []
+    for token, log_probability in zip(tokens, log_probabilities, strict=False):
+        if token.startswith(WORD_START) or not groups:
+            groups.append(log_probability)
+        else:
+            groups[-1] = min(groups[-1], log_probability)
+    if len(groups) != len(text.split()):  # tokens that do not begin where words do
+        groups = [sum(log_probabilities) / max(1, len(log_probabilities))] * len(text.split())
+    probabilities = iter(groups)
+    return [
+        Word(word, None if word.isspace() else round(math.exp(min(0.0, next(probabilities))), 3))
+        for word in _WORDS.findall(text)
+    ]
+
+
+def same_for_all_words(text: str, confidence: float | None) -> list[Word]:
+    """Give every word the same confidence, where no more is known than that of the whole."""
+    return [Word(word, None if word.isspace() else confidence) for word in _WORDS.findall(text)]

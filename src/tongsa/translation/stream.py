@@ -18,8 +18,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from tongsa.decoding.search import Search
-from tongsa.translation.translator import Translation, Translator
+from tongsa.translation.options import TranslateOptions
+from tongsa.translation.sentences import Translation
+from tongsa.translation.translator import Translator
 
 CHUNK = 1 << 16
 SMALLEST, LARGEST = 512, 16_384
@@ -143,14 +144,14 @@ Item = tuple[Window, list[Slot], Future[None]] | BaseException | None
 class Stream:
     """Translates windows, two at a time, and gives them back in order."""
 
-    def __init__(
-        self, translator: Translator, search: Search, decode: Callable[[bytes, int], str], *, alignment: bool = False
-    ) -> None:
+    def __init__(self, translator: Translator, options: TranslateOptions, decode: Callable[[bytes, int], str]) -> None:
         """`decode` makes text of a line, given its number."""
         self.translator = translator
-        self.search = search
+        self.options = replace(options, tokens=False)
         self.decode = decode
-        self.alignment = alignment
+        search = options.search_settings(translator.search)
+        self._draws = search.sampling is not None
+        self._has_tokens = search.alignment
         self._slots: OrderedDict[str, Slot] = OrderedDict()
         self._size = SMALLEST
         self._ready: queue.Queue[Item] = queue.Queue(maxsize=1)
@@ -207,7 +208,7 @@ class Stream:
         return slots, fresh
 
     def _remember(self, text: str, slot: Slot) -> None:
-        if len(text) > LONGEST_REMEMBERED or self.search.sampling:
+        if len(text) > LONGEST_REMEMBERED or self._draws:
             return
         self._slots[text] = slot
         if len(self._slots) > REMEMBERED:
@@ -216,15 +217,15 @@ class Stream:
     def _fill(self, fresh: list[tuple[str, Slot]]) -> None:
         began = time.monotonic()
         texts = [text for text, _ in fresh]
-        found = self.translator.translate(texts, self.search, alignment=self.alignment, tokens=False)
+        found = self.translator.translate(texts, self.options)
         for (_, slot), translation in zip(fresh, found, strict=True):
-            slot.translation = without_tokens(translation) if self.alignment else translation
-        if len(fresh) >= self._size // 2 and not self.search.sampling:
+            slot.translation = without_tokens(translation) if self._has_tokens else translation
+        if len(fresh) >= self._size // 2 and not self._draws:
             speed = len(fresh) / max(time.monotonic() - began, 1e-6)
             self._size = int(min(max(speed * SECONDS, SMALLEST), LARGEST))
 
 
 def without_tokens(translation: Translation) -> Translation:
     """Tokens weigh more than the text, and are not written."""
-    others = tuple(replace(one, tokens=(), source_tokens=(), _inspect=None) for one in translation.alternatives)
-    return replace(translation, tokens=(), source_tokens=(), alternatives=others, _inspect=None)
+    others = tuple(map(without_tokens, translation.alternatives))
+    return replace(translation, tokens=(), source_tokens=(), ids=(), alternatives=others, _inspect=None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,42 +16,20 @@ from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.engines import ENGINES, PRECISIONS, Engine
-from tongsa.engines.inspection import POSITIONS, Facts, Inspection
+from tongsa.engines.inspection import Inspection, inspect_pair
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
-from tongsa.translation import long_texts
+from tongsa.translation.confidence import Calibration, average
+from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
+from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, with_words
 
 if TYPE_CHECKING:
-    from tongsa.documents import Help
-    from tongsa.documents import Translated as TranslatedDocument
     from tongsa.engines.native import NativeEngine
 
-
-@dataclass(frozen=True, kw_only=True)
-class Translation:
-    """A translation and what is known of it."""
-
-    text: str
-    score: float = 0.0
-    """Log-probability divided by the length penalty: what hypotheses are ranked by."""
-    log_probability: float = 0.0
-    source_tokens: tuple[str, ...] = ()
-    tokens: tuple[str, ...] = ()
-    alignment: tuple[tuple[int, int], ...] = ()
-    """(source token, target token) for every target token, where it was asked for."""
-    notes: tuple[str, ...] = ()
-    """`blank`, `copied`, `repetition cut`, `length limit`: where the text is not simply what the model wrote."""
-    alternatives: tuple[Translation, ...] = ()
-    """The other hypotheses, best first, where more than one was asked for."""
-    _inspect: Callable[[], Inspection] | None = field(default=None, repr=False, compare=False)
-
-    @cached_property
-    def attention(self) -> Inspection | None:
-        """What the model attended to, found when it is first asked for; None for text that it never saw."""
-        return self._inspect() if self._inspect else None
+__all__ = ["Translation", "Translator"]
 
 
 class Translator:
@@ -67,7 +45,7 @@ class Translator:
         self._make_native = native
         self.search = Search.of(card.recipe.decoding)
         self.made_with = engine.name
-        """The engine, and what of its settings can change a translation."""
+        """The engine, and those of its settings that can change a translation."""
 
     @classmethod
     def load(
@@ -138,70 +116,78 @@ class Translator:
         assert isinstance(self.engine, NativeEngine), "a translator has a native engine, or knows how to make one"
         return self.engine
 
-    def translate(
-        self, texts: Sequence[str], search: Search | None = None, *, alignment: bool = False, tokens: bool = True
-    ) -> list[Translation]:
+    @cached_property
+    def calibration(self) -> Calibration:
+        return Calibration.of(self.card.confidence)
+
+    def translate(self, texts: Sequence[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
         """One translation for each text, in order; a blank text gives a blank one.
 
-        A text longer than any that the model has learnt from is translated sentence by sentence.
-        Without `tokens` a translation is its text, score and notes alone: less to make, and less to keep.
+        A text longer than any that the model was trained on is translated sentence by sentence.
         """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
-        search = replace(search or self.search, alignment=alignment)
-        tidied = [tidy(text) for text in texts]
-        encoded = self.subwords.source.encode_many(tidied, threads=1)
+        options = TranslateOptions.of(options)
+        if options.split == "long":
+            return self.translate_sentences(self.encode(texts), options)
+        plans = [TextPlan(cut(text, self.card.source), self.card.source, self.card.target) for text in texts]
+        groups = [plan.sentences for plan in plans]
+        found = iter(self.translate_sentences(self.encode([text for group in groups for text in group]), options))
+        return [plan.join([next(found) for _ in group]) for plan, group in zip(plans, groups, strict=True)]
+
+    def encode(self, texts: Sequence[str]) -> list[Sentence]:
+        """Encode each text, to be translated as one sentence."""
+        ids = self.subwords.source.encode_many([tidy(text) for text in texts], threads=1)
+        return list(map(Sentence, texts, ids))
+
+    def translate_sentences(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        """One translation for each sentence, in order; one that is too long for the model is cut where it can be."""
         longest = self.card.recipe.corpus.max_tokens
-        beyond = [i for i, ids in enumerate(encoded) if len(ids) > longest]
-        cuts = {i: long_texts.cut(tidied[i], self.card.source, self.card.target) for i in beyond} if beyond else {}
-        if not any(len(parts) > 1 for parts in cuts.values()):
-            return self._translate(texts, encoded, search, tokens=tokens)
-        parts = [[part for part, _ in cuts[i]] if i in cuts else [text] for i, text in enumerate(texts)]
-        flat = [tidy(part) for group in parts for part in group]
-        ids = self.subwords.source.encode_many(flat, threads=1)
-        found = iter(self._translate(flat, ids, search, tokens=tokens))
-        made = [[next(found) for _ in group] for group in parts]
+        plans: dict[int, TextPlan] = {}
+        for place, sentence in enumerate(sentences):
+            if len(sentence.ids) > longest:
+                parts = cut(tidy(sentence.text), self.card.source)
+                if len(parts) > 1:
+                    plans[place] = TextPlan(parts, self.card.source, self.card.target, note=SPLIT_NOTE)
+        if not plans:
+            return self._translate(sentences, options)
+        groups = [
+            self.encode(plans[place].sentences) if place in plans else [sentence]
+            for place, sentence in enumerate(sentences)
+        ]
+        found = iter(self._translate([sentence for group in groups for sentence in group], options))
         return [
-            joined(group, [between for _, between in cuts[i]]) if len(group) > 1 else group[0]
-            for i, group in enumerate(made)
+            plans[place].join([next(found) for _ in group]) if place in plans else next(found)
+            for place, group in enumerate(groups)
         ]
 
-    def _translate(
-        self, texts: Sequence[str], encoded: list[list[int]], search: Search, *, tokens: bool
-    ) -> list[Translation]:
-        known = [i for i, ids in enumerate(encoded) if ids and not self.subwords.source.is_foreign(ids)]
-        sources = [encoded[i] for i in known]
+    def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        is_foreign = self.subwords.source.is_foreign
+        known = [place for place, (_, ids) in enumerate(sentences) if ids and not is_foreign(ids)]
+        sources = [sentences[place].ids for place in known]
+        search = options.search_settings(self.search)
         found = self.engine.translate(sources, search)
-        make = self._with_tokens if tokens or search.alignment else self._plain
-        made = dict(zip(known, make(sources, found), strict=True))
-        return [made[i] if i in made else _as_it_is(text) for i, text in enumerate(texts)]
-
-    def translate_document(
-        self,
-        source: str | Path,
-        target: str | Path | None = None,
-        *,
-        help: Help | None = None,
-        encoding: str | None = None,
-        columns: Sequence[str] = (),
-    ) -> TranslatedDocument:
-        """Translate a file with structure into a new one beside it (`manual.de.docx`), or into `target`."""
-        from tongsa.documents import translate_document  # only who translates documents needs lxml
-
-        return translate_document(
-            self, Path(source), Path(target) if target else None, help=help, encoding=encoding, columns=tuple(columns)
-        )
+        full = options.tokens or options.words or search.alignment
+        made = dict(zip(known, self._made(sources, found, full=full), strict=True))
+        if options.words:
+            scores = self.score_ids(sources, [each.ids for each in made.values()])
+            made = {place: with_words(each, logs) for (place, each), logs in zip(made.items(), scores, strict=True)}
+        return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
         """The log-probability of each target's tokens and end, given its source."""
-        return self.engine.score(
-            [self.subwords.source.encode(tidy(text)) for text in sources],
-            [self.subwords.target.encode(tidy(text)) for text in targets],
+        return self.score_ids(
+            [ids for _, ids in self.encode(sources)],
+            self.subwords.target.encode_many([tidy(text) for text in targets], threads=1),
         )
+
+    def score_ids(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """The same for texts that are encoded already."""
+        return self.engine.score(sources, targets)
 
     def inspect(self, source: str, target: str | None = None) -> Inspection:
         """Attention weights for a pair; without a target, for the translation found."""
-        source_ids = self.subwords.source.encode(tidy(source))
+        ((_, source_ids),) = self.encode([source])
         if not source_ids:
             raise UsageError("there is no text to look at")
         if target is None:
@@ -211,70 +197,52 @@ class Translator:
         return self._inspection(source_ids, target_ids)
 
     def _inspection(self, source: Sequence[int], target: Sequence[int]) -> Inspection:
-        model, section = self.native.model, self.card.recipe.model
-        longest = model.max_length
-        if longest is not None and len(source) >= longest:
-            raise UsageError(
-                f"the source has {len(source):,} subwords; this model was trained with {longest:,} positions",
-                "Look at a sentence of it.",
-            )
-        d_k = section.key_width if isinstance(section, TransformerSection) else 0
-        table = model.position_table(POSITIONS if longest is None else min(longest, POSITIONS))
-        return Inspection(
-            source_tokens=(*self.subwords.source.pieces(list(source)), "</s>"),
-            target_tokens=(*self.subwords.target.pieces(list(target)), "</s>"),
-            attention=self.native.attention(source, target),
-            facts=Facts(
-                architecture=section.architecture,
-                source=self.card.source,
-                target=self.card.target,
-                d_model=section.d_model,
-                d_k=d_k,
-                positions="" if table is None else "sinusoidal" if longest is None else "learned",
-            ),
-            positions=table,
-        )
+        return inspect_pair(self.native, self.card, self.subwords, source, target)
 
-    def _plain(self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]]) -> list[Translation]:
-        """Translations without tokens; texts are made in one call, which is what their number makes worth while."""
-        written = [
-            cut_repetition(one.ids, source) for source, group in zip(sources, found, strict=True) for one in group
-        ]
-        texts = iter(self.subwords.target.decode_many([ids for ids, _ in written]))
-        repeated = iter([cut for _, cut in written])
-        made = []
-        for group in found:
-            best, *others = (
-                Translation(
-                    text=next(texts),
-                    score=one.score,
-                    log_probability=one.log_probability,
-                    notes=_notes(next(repeated), one),
+    def _made(
+        self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], *, full: bool
+    ) -> Iterator[Translation]:
+        """Translations of hypotheses. All texts are decoded in one call, which is several times as fast."""
+        pairs = [(source, one) for source, group in zip(sources, found, strict=True) for one in group]
+        written = [cut_repetition(one.ids, source) for source, one in pairs]
+        texts = self.subwords.target.decode_many([ids for ids, _ in written])
+        made = iter(
+            [
+                self._full(text, source, ids, one, _notes(repeated, one))
+                if full
+                else Translation(
+                    text=text, score=one.score, log_probability=one.log_probability, notes=_notes(repeated, one)
                 )
-                for one in group
-            )
-            made.append(replace(best, alternatives=tuple(others)) if others else best)
-        return made
+                for text, (source, one), (ids, repeated) in zip(texts, pairs, written, strict=True)
+            ]
+        )
+        for group in found:
+            best, *others = [next(made) for _ in group]
+            yield replace(best, alternatives=tuple(others)) if others else best
 
-    def _with_tokens(self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]]) -> list[Translation]:
-        made = []
-        for source, group in zip(sources, found, strict=True):
-            best, *others = [self._one(source, hypothesis) for hypothesis in group]
-            made.append(replace(best, alternatives=tuple(others)))
-        return made
-
-    def _one(self, source: list[int], hypothesis: Hypothesis) -> Translation:
-        ids, repeated = cut_repetition(hypothesis.ids, source)
+    def _full(
+        self, text: str, source: list[int], ids: list[int], hypothesis: Hypothesis, notes: tuple[str, ...]
+    ) -> Translation:
+        scored = not math.isnan(hypothesis.log_probability)  # a search may be told that nobody looks at scores
         return Translation(
-            text=self.subwords.target.decode(ids),
+            text=text,
             score=hypothesis.score,
             log_probability=hypothesis.log_probability,
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
+            ids=tuple(ids),
             alignment=tuple((s, t) for t, s in enumerate(hypothesis.alignment[: len(ids)])),
-            notes=_notes(repeated, hypothesis),
+            confidence=self.calibration(average([hypothesis.log_probability], [len(ids)])) if scored else None,
+            notes=notes,
             _inspect=lambda: self._inspection(source, ids),
         )
+
+    def _as_it_is(self, text: str) -> Translation:
+        """Nothing to translate: what is blank stays blank, what cannot be read is copied rather than invented."""
+        certain = self.calibration(0.0)
+        if not text.strip():
+            return Translation(text="", confidence=certain, notes=("blank",))
+        return Translation(text=text, confidence=certain, notes=("copied",))
 
 
 def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:
@@ -284,34 +252,8 @@ def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:
     return tuple(note for note in notes if note)
 
 
-def joined(parts: Sequence[Translation], gaps: list[str]) -> Translation:
-    """The translation of a text from those of its sentences; its score is their mean."""
-    sources = [0, *accumulate(len(part.source_tokens) for part in parts)]
-    targets = [0, *accumulate(len(part.tokens) for part in parts)]
-    others = zip(*(part.alternatives for part in parts), strict=False)
-    return Translation(
-        text=long_texts.together([part.text for part in parts], gaps),
-        score=sum(part.score for part in parts) / len(parts),
-        log_probability=sum(part.log_probability for part in parts),
-        source_tokens=tuple(chain.from_iterable(part.source_tokens for part in parts)),
-        tokens=tuple(chain.from_iterable(part.tokens for part in parts)),
-        alignment=tuple(
-            (source + sources[i], target + targets[i])
-            for i, part in enumerate(parts)
-            for source, target in part.alignment
-        ),
-        notes=(long_texts.NOTE, *dict.fromkeys(note for part in parts for note in part.notes)),
-        alternatives=tuple(joined(group, gaps) for group in others),
-    )
-
-
-def _as_it_is(text: str) -> Translation:
-    """Nothing to translate: what is blank stays blank, what cannot be read is copied rather than invented."""
-    return Translation(text=text, notes=("copied",)) if text.strip() else Translation(text="", notes=("blank",))
-
-
 def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
-    """Make it on the first call, and give the same one ever after."""
+    """Make it on the first call, and return the same one ever after."""
     made: list[NativeEngine] = []
     lock = threading.Lock()
 
@@ -325,11 +267,11 @@ def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
 
 
 def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
-    """The name of the engine to load; what cannot be is told."""
+    """The name of the engine to load; a combination that cannot be is an error."""
     if engine not in ENGINES:
-        raise UsageError(f"{engine} is no engine", f"Engines: {', '.join(ENGINES)}")
+        raise UsageError(f"unknown engine: {engine}", f"Engines: {', '.join(ENGINES)}")
     if precision not in PRECISIONS:
-        raise UsageError(f"{precision} is no precision", f"Precisions: {', '.join(PRECISIONS)}")
+        raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
     installed = importlib.util.find_spec("ctranslate2") is not None
     if engine == "auto":
         fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)

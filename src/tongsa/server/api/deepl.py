@@ -33,7 +33,7 @@ from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.server.http.routes import Interface, Needs
 from tongsa.server.work.glossaries import Dictionary, StoredGlossary
 from tongsa.server.work.names import name_of
-from tongsa.server.work.queued import TranslateOptions
+from tongsa.server.work.queued import TextOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
 
@@ -80,7 +80,7 @@ async def _chains(service: Service, given: Translate) -> list[TranslatorChain]:
     return [service.chain(found[0][0], target) for found in detected]
 
 
-def _options(call: Call[Translate], chain: TranslatorChain) -> TranslateOptions:
+def _options(call: Call[Translate], chain: TranslatorChain) -> TextOptions:
     given, glossary = call.parameters, None
     if given.glossary_id:
         if not given.source_lang:
@@ -91,7 +91,7 @@ def _options(call: Call[Translate], chain: TranslatorChain) -> TranslateOptions:
         glossary = stored.dictionary(chain.source, chain.target).glossary()
     tags = tuple(name.strip() for names in given.ignore_tags for name in names.split(",") if name.strip())
     kind: Literal["text", "html", "xml"] = given.tag_handling or "text"
-    return TranslateOptions(kind=kind, whole=given.split_sentences == "0", glossary=glossary, untouched=tags)
+    return TextOptions(kind=kind, whole=given.split_sentences == "0", glossary=glossary, untouched=tags)
 
 
 @API.route("GET", "/v2/languages", LanguageType, list[Language], needs=KEY)

@@ -32,7 +32,7 @@ from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
 from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.names import name_of
-from tongsa.server.work.queued import TranslateOptions
+from tongsa.server.work.queued import TextOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
 
@@ -51,10 +51,10 @@ async def translate(call: Call[Translate]) -> object:
     if not limits.allows("alternatives", given.alternatives):
         raise invalid(f"alternatives must be at most {limits.alternatives}")
     chains, detected = await _chains(call.service, given.source, given.target, given.texts)
-    options = TranslateOptions(
+    options = TextOptions(
         kind=given.format,
         alternatives=given.alternatives,
-        trust=given.confidence and given.format == "text",
+        confidence=given.confidence and given.format == "text",
     )
     translated = await call.service.translate(given.texts, chains, options)
     return _answer(given, translated, chains, detected)
@@ -177,9 +177,7 @@ def _answer(
     if given.alternatives:
         columns["alternatives"] = [list(each.alternatives) for each in translated]
     if given.confidence and given.format == "text":
-        columns["confidence"] = [
-            {"score": round(each.trust.score, 3), "words": each.trust.words} for each in translated
-        ]
+        columns["confidence"] = [{"score": round(each.confidence, 3), "words": each.words} for each in translated]
     answer: dict[str, Any] = columns if isinstance(given.q, list) else {name: each[0] for name, each in columns.items()}
     via = dict.fromkeys(pivot for chain in chains for pivot in chain.via)
     return answer | ({"via": list(via)} if via else {})

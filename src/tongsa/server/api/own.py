@@ -11,8 +11,6 @@ from tongsa.server.api.schemas import Attend, Attention, Error, Score, Scored
 from tongsa.server.http.answers import JSON
 from tongsa.server.http.refusals import invalid
 from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
-from tongsa.text.lines import tidy
-from tongsa.translation.confidence import Calibration
 
 if TYPE_CHECKING:
     from tongsa.translation.translator import Translator
@@ -40,8 +38,7 @@ async def score(call: Call[Score]) -> object:
     given, service = call.parameters, call.service
     translator = service.direct(given.source, given.target)
     _check(given.q, given.translation)
-    log_probabilities = await service.translator.score(translator, given.q, given.translation)
-    return _scored(translator, given.translation, log_probabilities)
+    return _scored(translator, await service.translator.score(translator, given.q, given.translation))
 
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -65,19 +62,18 @@ def _check(source: str, target: str | None) -> None:
 def _inspect(translator: Translator, source: str, target: str | None) -> dict[str, object]:
     from tongsa.engines.inspection import payload  # needs torch, which translating does without
 
-    if target is None:
-        target = translator.translate([source])[0].text
-    return {**payload(translator.inspect(source, target)), "translatedText": target}
+    if target is not None:
+        return {**payload(translator.inspect(source, target)), "translatedText": target}
+    (found,) = translator.translate([source])
+    return {**payload(found.attention or translator.inspect(source, found.text)), "translatedText": found.text}
 
 
-def _scored(translator: Translator, target: str, log_probabilities: list[float]) -> dict[str, Any]:
-    vocabulary = translator.subwords.target
-    pieces = [*vocabulary.pieces(vocabulary.encode(tidy(target))), "</s>"]
-    average = sum(log_probabilities) / len(log_probabilities)
-    tokens = zip(pieces, log_probabilities, strict=True)
+def _scored(translator: Translator, tokens: list[tuple[str, float]]) -> dict[str, Any]:
+    total = sum(log_probability for _, log_probability in tokens)
+    average = total / len(tokens)
     return {
-        "log_probability": sum(log_probabilities),
+        "log_probability": total,
         "average": average,
-        "confidence": Calibration.of(translator.card.confidence)(average),
-        "tokens": [{"text": piece, "log_probability": value} for piece, value in tokens],
+        "confidence": translator.calibration(average),
+        "tokens": [{"text": text, "log_probability": log_probability} for text, log_probability in tokens],
     }

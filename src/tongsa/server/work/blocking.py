@@ -9,19 +9,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
-from itertools import accumulate
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tongsa.server.work.cutting import LONGEST, slices
 from tongsa.server.work.kinds import TranslateSentences
 from tongsa.server.work.queue import Queue, WorkKind
+from tongsa.translation.options import TranslateOptions
+from tongsa.translation.sentences import TextPlan, cut
 
 if TYPE_CHECKING:
     from tongsa.runs.card import Card
-    from tongsa.translation.translator import Translation, Translator
+    from tongsa.translation.sentences import Translation
+    from tongsa.translation.translator import Translator
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+
+LONGEST = 1_000
+"""Characters of a piece. Sentences are cut at blanks before they are as long; what has none is cut anywhere."""
+
+Cache = dict[tuple[str, bool], "Translation"]
+"""Translations by their source text, and whether they have an alignment."""
 
 
 class BlockingQueue:
@@ -54,46 +62,31 @@ class BlockingTranslator:
     `rank` selects the hypothesis that is returned: 0 is the best one.
     """
 
-    def __init__(self, queue: BlockingQueue, translator: Translator, nbest: int = 1) -> None:
+    def __init__(
+        self, queue: BlockingQueue, translator: Translator, alternatives: int = 0, cache: Cache | None = None
+    ) -> None:
+        """`cache` holds what was translated before for the same request, with as many alternatives."""
         self.card: Card = translator.card
         self.rank = 0
         self._queue = queue
         self._translator = translator
-        self._nbest = nbest
-        self._cache: dict[tuple[str, bool], Translation] = {}
+        self._alternatives = alternatives
+        self._cache: Cache = {} if cache is None else cache
 
-    def translate(self, texts: Sequence[str], /, *, alignment: bool = False) -> list[Translation]:
-        new = [text for text in dict.fromkeys(texts) if (text, alignment) not in self._cache]
-        pieces = [slices(text) if len(text) > LONGEST else [text] for text in new]
-        kind = TranslateSentences(self._translator, self._nbest, alignment)
-        answers = iter(self._queue.run(kind, [piece for group in pieces for piece in group]))
-        for text, group in zip(new, pieces, strict=True):
-            self._cache[text, alignment] = as_one([next(answers) for _ in group])
-        return [ranked(self._cache[text, alignment], self.rank) for text in texts]
-
-
-def ranked(translation: Translation, rank: int) -> Translation:
-    """The hypothesis of this rank, or the best one where there are fewer."""
-    return translation.alternatives[rank - 1] if 0 < rank <= len(translation.alternatives) else translation
-
-
-def as_one(translations: Sequence[Translation]) -> Translation:
-    """The translation of a text that had to be cut where nothing ends."""
-    if len(translations) == 1:
-        return translations[0]
-    from tongsa.translation.translator import Translation
-
-    sources = [0, *accumulate(len(each.source_tokens) for each in translations)]
-    targets = [0, *accumulate(len(each.tokens) for each in translations)]
-    return Translation(
-        text="".join(each.text for each in translations),
-        log_probability=sum(each.log_probability for each in translations),
-        source_tokens=tuple(token for each in translations for token in each.source_tokens),
-        tokens=tuple(token for each in translations for token in each.tokens),
-        alignment=tuple(
-            (source + sources[number], target + targets[number])
-            for number, each in enumerate(translations)
-            for source, target in each.alignment
-        ),
-        notes=tuple(dict.fromkeys(note for each in translations for note in each.notes)),
-    )
+    def translate(self, texts: Sequence[str], options: TranslateOptions, /) -> list[Translation]:
+        new = [text for text in dict.fromkeys(texts) if (text, options.alignment) not in self._cache]
+        card = self._translator.card
+        plans = [
+            TextPlan(cut(text, card.source, whole=True, longest=LONGEST), card.source, card.target)
+            if len(text) > LONGEST
+            else None
+            for text in new
+        ]
+        groups = [plan.sentences if plan else [text] for text, plan in zip(new, plans, strict=True)]
+        sentences = self._translator.encode([sentence for group in groups for sentence in group])
+        kind = TranslateSentences(self._translator, replace(options, alternatives=self._alternatives))
+        found = iter(self._queue.run(kind, sentences))
+        for text, plan, group in zip(new, plans, groups, strict=True):
+            translations = [next(found) for _ in group]
+            self._cache[text, options.alignment] = plan.join(translations) if plan else translations[0]
+        return [self._cache[text, options.alignment].ranked(self.rank) for text in texts]

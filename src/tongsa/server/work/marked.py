@@ -1,6 +1,6 @@
 """Texts and files with something in them that must be kept: tags, placeholders, terms. Runs in threads.
 
-Each text becomes a document of `tongsa.documents`; those of a request are translated together, way through a third
+Each text becomes a document of `tongsa.documents`; those of a request are translated together, through a third
 language or not.
 """
 
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from tongsa.documents import Options, beside, read_document
-from tongsa.documents.engine import Help, translate_segments
+from tongsa.documents.translate import Resources, translate_segments
 from tongsa.formats.html import HtmlDocument
 from tongsa.formats.html import open_document as open_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
 from tongsa.server.work.blocking import BlockingQueue, BlockingTranslator
 from tongsa.server.work.translators import TranslatorChain
-from tongsa.server.work.trust import Trust, evenly
+from tongsa.translation.confidence import Word, same_for_all_words, weighted_mean
+from tongsa.translation.sentences import Translation
 
-Kind = Literal["text", "html", "xml"]
+TextKind = Literal["text", "html", "xml"]
 
 NAME = "document"
 """What an uploaded file is called in what is said of it, whatever its name was."""
@@ -33,7 +34,16 @@ class TranslatedText:
 
     text: str
     alternatives: tuple[str, ...] = ()
-    trust: Trust = field(default_factory=lambda: Trust(0.0, ()))
+    """Other translations, best first, all different."""
+    confidence: float = 0.0
+    words: tuple[Word, ...] = ()
+
+    @classmethod
+    def of(cls, translation: Translation, before: float) -> TranslatedText:
+        """`before` is the confidence of the source, where that is a translation itself."""
+        others = dict.fromkeys(each.text for each in translation.alternatives if each.text != translation.text)
+        confidence = 1.0 if translation.confidence is None else translation.confidence
+        return cls(translation.text, tuple(others), before * confidence, translation.words)
 
 
 class Written(Protocol):
@@ -85,53 +95,60 @@ class Running:
         return outcomes[0].text
 
 
-def say_texts(
-    texts: Sequence[str],
-    queue: BlockingQueue,
-    chain: TranslatorChain,
-    kind: Kind,
-    alternatives: int,
-    untouched: tuple[str, ...],
-    help: Help,
+@dataclass(frozen=True, kw_only=True)
+class MarkedTexts:
+    """Texts of a request, all of the same kind."""
+
+    texts: Sequence[str]
+    kind: TextKind
+    untouched: tuple[str, ...]
+    resources: Resources
+
+    def documents(self, texts: Sequence[str], languages: Languages) -> list[Written]:
+        """`texts` as documents: these, or what a first translator has made of them."""
+        if self.kind == "html":
+            return [Html.of(text, languages) for text in texts]
+        return [Running(text, self.untouched) for text in texts]
+
+
+def translate_marked(
+    marked: MarkedTexts, translators: Sequence[BlockingTranslator], alternatives: int
 ) -> list[TranslatedText]:
-    """Each text, and so many other ways to say it, best first; fewer where the search knows no more."""
-    translators = [BlockingTranslator(queue, translator) for translator in chain.translators[:-1]]
-    translators.append(BlockingTranslator(queue, chain.translators[-1], nbest=alternatives + 1))
+    """Each text, and at most so many alternatives, best first; fewer where the search found no more."""
     found: list[list[TranslatedText]] = []
     for rank in range(alternatives + 1):
         translators[-1].rank = rank
-        found.append(_through(texts, translators, kind, untouched, help))
-    said = []
+        found.append(_through(marked, translators))
+    translated = []
     for best, *others in zip(*found, strict=True):
         different = dict.fromkeys(other.text for other in others if other.text != best.text)
-        said.append(TranslatedText(best.text, tuple(different), best.trust))
-    return said
+        translated.append(replace(best, alternatives=tuple(different)))
+    return translated
 
 
-def _through(
-    texts: Sequence[str], translators: Sequence[BlockingTranslator], kind: Kind, untouched: tuple[str, ...], help: Help
-) -> list[TranslatedText]:
-    said = [TranslatedText(text, trust=Trust(1.0, ())) for text in texts]
+def _through(marked: MarkedTexts, translators: Sequence[BlockingTranslator]) -> list[TranslatedText]:
+    translated = [TranslatedText(text, confidence=1.0) for text in marked.texts]
     for translator in translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)
-        written: list[Written] = [
-            Html.of(each.text, languages) if kind == "html" else Running(each.text, untouched) for each in said
-        ]
-        groups = [list(each.segments) for each in written]
-        outcomes = iter(translate_segments([segment for group in groups for segment in group], translator, help))
+        documents = marked.documents([each.text for each in translated], languages)
+        groups = [list(document.segments) for document in documents]
+        segments = [segment for group in groups for segment in group]
+        outcomes = iter(translate_segments(segments, translator, marked.resources))
         done = [[next(outcomes) for _ in group] for group in groups]
-        said = [_said(before, each.text(group), group) for before, each, group in zip(said, written, done, strict=True)]
-    return said
+        translated = [
+            _translated_text(before, document.text(group), group)
+            for before, document, group in zip(translated, documents, done, strict=True)
+        ]
+    return translated
 
 
-def _said(before: TranslatedText, text: str, outcomes: Sequence[Outcome]) -> TranslatedText:
-    lengths = [len(outcome.text) for outcome in outcomes]
-    weighed = sum(outcome.confidence * length for outcome, length in zip(outcomes, lengths, strict=True))
-    score = before.trust.score * (weighed / sum(lengths) if sum(lengths) else 1.0)
-    return TranslatedText(text, trust=Trust(score, tuple(evenly(text, round(score, 3)))))
+def _translated_text(before: TranslatedText, text: str, outcomes: Sequence[Outcome]) -> TranslatedText:
+    mean = weighted_mean([(outcome.confidence, len(outcome.text)) for outcome in outcomes], empty=1.0)
+    confidence = before.confidence * mean
+    return TranslatedText(text, confidence=confidence, words=tuple(same_for_all_words(text, round(confidence, 3))))
 
 
-def say_document(data: bytes, suffix: str, queue: BlockingQueue, chain: TranslatorChain) -> tuple[bytes, str]:
+def translate_document(data: bytes, suffix: str, queue: BlockingQueue, chain: TranslatorChain) -> tuple[bytes, str]:
     """A file of a known kind."""
     for translator in chain.translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)

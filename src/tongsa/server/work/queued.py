@@ -5,22 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from tongsa.documents.engine import Help
 from tongsa.documents.glossary import Glossary
-from tongsa.server.work.blocking import BlockingQueue, ranked
-from tongsa.server.work.cutting import Part, cut, joined, sound
-from tongsa.server.work.kinds import ScoreTranslations, TranslateSentences
-from tongsa.server.work.marked import Kind, TranslatedText, say_document, say_texts
+from tongsa.documents.placeholders import is_plain, keeps_plain_text
+from tongsa.documents.translate import Resources
+from tongsa.server.work.blocking import LONGEST, BlockingQueue, BlockingTranslator, Cache
+from tongsa.server.work.kinds import EncodedPair, ScoreTranslations, TranslateSentences
+from tongsa.server.work.marked import MarkedTexts, TextKind, TranslatedText, translate_document, translate_marked
 from tongsa.server.work.queue import Queue
 from tongsa.server.work.translators import TranslatorChain
-from tongsa.server.work.trust import Trust, Word, evenly, words_of
-from tongsa.translation.confidence import Calibration, average
+from tongsa.text.lines import tidy
+from tongsa.translation.confidence import same_for_all_words
+from tongsa.translation.options import TranslateOptions
+from tongsa.translation.sentences import Sentence, TextPlan, Translation, cut, with_words
 
 if TYPE_CHECKING:
-    from tongsa.translation.translator import Translation, Translator
+    from tongsa.translation.translator import Translator
 
 T = TypeVar("T")
 LARGE = 5_000
@@ -28,12 +30,13 @@ LARGE = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class TranslateOptions:
-    """How a text is to be translated, and what is wanted besides the translation."""
+class TextOptions:
+    """How texts of a request are to be translated, and what is wanted besides the translation."""
 
-    kind: Kind = "text"
+    kind: TextKind = "text"
     alternatives: int = 0
-    trust: bool = False
+    confidence: bool = False
+    """Also return the confidence of each word."""
     whole: bool = False
     """Do not split the text into sentences."""
     glossary: Glossary | None = None
@@ -46,42 +49,46 @@ class TranslateOptions:
 
 
 class QueuedTranslator:
-    """`await translator.texts(["..."], chain, TranslateOptions())`; cancelling it stops the work."""
+    """`await translator.texts(["..."], chain, TextOptions())`; cancelling it stops the work."""
 
     def __init__(self, queue: Queue, *, threads: int = 64, documents: int = 2) -> None:
         self.queue = queue
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="text")
         self._documents = ThreadPoolExecutor(documents, thread_name_prefix="document")
 
-    async def texts(
-        self, texts: Sequence[str], chain: TranslatorChain, options: TranslateOptions
-    ) -> list[TranslatedText]:
+    async def texts(self, texts: Sequence[str], chain: TranslatorChain, options: TextOptions) -> list[TranslatedText]:
         """One result per text, in order."""
-        found: dict[int, TranslatedText] = {}
         if not chain.translators:
-            return [TranslatedText(text, trust=Trust(1.0, tuple(evenly(text, 1.0)))) for text in texts]
-        if options.plain and (options.trust or sum(map(len, texts)) < LARGE):
-            found = await self._plainly(texts, chain, options)
-        rest = [place for place in range(len(texts)) if place not in found]
+            return [TranslatedText(text, confidence=1.0, words=tuple(same_for_all_words(text, 1.0))) for text in texts]
+        steps = chain_steps(chain, options)
+        found: dict[int, TranslatedText] = {}
+        if options.plain and (options.confidence or sum(map(len, texts)) < LARGE):
+            found = await self._plain_texts(texts, steps, options)
+        rest = [index for index in range(len(texts)) if index not in found]
         if rest:
-            left = [texts[place] for place in rest]
-            arguments = (
-                chain,
-                options.kind,
-                options.alternatives,
-                options.untouched,
-                Help(glossary=options.glossary or Glossary()),
+            marked = MarkedTexts(
+                texts=[texts[index] for index in rest],
+                kind=options.kind,
+                untouched=options.untouched,
+                resources=Resources(glossary=options.glossary or Glossary()),
             )
-            said = await self._in_thread(self._threads, lambda queue: say_texts(left, queue, *arguments))
-            found |= zip(rest, said, strict=True)
-        return [found[place] for place in range(len(texts))]
+            translated = await self._in_thread(
+                self._threads,
+                lambda queue: translate_marked(marked, [step.blocking(queue) for step in steps], options.alternatives),
+            )
+            found |= zip(rest, translated, strict=True)
+        return [found[index] for index in range(len(texts))]
 
     async def document(self, data: bytes, suffix: str, chain: TranslatorChain) -> tuple[bytes, str]:
         """The translated file, and its suffix."""
-        return await self._in_thread(self._documents, lambda queue: say_document(data, suffix, queue, chain))
+        return await self._in_thread(self._documents, lambda queue: translate_document(data, suffix, queue, chain))
 
-    async def score(self, translator: Translator, source: str, target: str) -> list[float]:
-        return (await self.queue.run(ScoreTranslations(translator), [(source, target)]))[0]
+    async def score(self, translator: Translator, source: str, target: str) -> list[tuple[str, float]]:
+        """The tokens of the target and the end, each with its log-probability."""
+        ids = translator.subwords.target.encode(tidy(target))
+        pair = EncodedPair(translator.encode([source])[0].ids, ids)
+        (log_probabilities,) = await self.queue.run(ScoreTranslations(translator), [pair])
+        return list(zip([*translator.subwords.target.pieces(ids), "</s>"], log_probabilities, strict=True))
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Run blocking work in a thread."""
@@ -106,89 +113,86 @@ class QueuedTranslator:
         finally:
             queue.end()
 
-    async def _plainly(
-        self, texts: Sequence[str], chain: TranslatorChain, options: TranslateOptions
+    async def _plain_texts(
+        self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
     ) -> dict[int, TranslatedText]:
-        """Texts without marks, by their places; those that need more care are missing."""
-        found = {place: TranslatedText(text, trust=Trust(1.0, ())) for place, text in enumerate(texts)}
-        for translator in chain.translators:
-            places, cuts = [], []
-            for place, said in found.items():
-                parts = cut(said.text, translator.card.source, whole=options.whole)
-                if parts is not None:
-                    places.append(place)
-                    cuts.append(parts)
-            last = translator is chain.translators[-1]
-            step = PivotStep(
-                translator, cuts, by_word=options.trust and last, alternatives=options.alternatives if last else 0
-            )
-            before, found = found, {}
-            for place, new in zip(places, await step.say(self.queue), strict=True):
-                if new is not None:
-                    score = before[place].trust.score * new.trust.score
-                    found[place] = replace(new, trust=replace(new.trust, score=score))
+        """Texts without marks, by index; those that need more care are missing.
+
+        What `tongsa.documents` would make of them, without a thread: a text is left to it where a translation lost or
+        invented something that must be kept.
+        """
+        found = {index: TranslatedText(text, confidence=1.0) for index, text in enumerate(texts)}
+        for step in steps:
+            card = step.translator.card
+            plans = {
+                index: TextPlan(
+                    cut(each.text, card.source, whole=options.whole, longest=LONGEST), card.source, card.target
+                )
+                for index, each in found.items()
+                if is_plain(each.text)
+            }
+            translated = await step.run(self.queue, list(plans.values()))
+            found = {
+                index: TranslatedText.of(new, before=found[index].confidence)
+                for index, new in zip(plans, translated, strict=True)
+                if new
+            }
         return found
 
 
+def chain_steps(chain: TranslatorChain, options: TextOptions) -> list[ChainStep]:
+    """Alternatives and the confidence of words are asked of the last translator alone."""
+    *first, last = chain.translators
+    return [*map(ChainStep, first), ChainStep(last, alternatives=options.alternatives, words=options.confidence)]
+
+
 @dataclass(frozen=True)
-class PivotStep:
-    """Texts as sentences, on their way through one translator."""
+class ChainStep:
+    """One translator of a chain, and what it has translated for the request."""
 
     translator: Translator
-    cuts: Sequence[list[Part]]
-    by_word: bool
-    alternatives: int
+    alternatives: int = 0
+    words: bool = False
+    cache: Cache = field(default_factory=dict)
 
-    async def say(self, queue: Queue) -> list[TranslatedText | None]:
-        """What each text becomes; None where a sentence came back broken."""
-        sentences = [part.sentence for parts in self.cuts for part in parts if part.wanted]
-        answers = await queue.run(TranslateSentences(self.translator, self.alternatives + 1), sentences)
-        fine = [sound(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
-        logs: Sequence[Sequence[float]] = [()] * len(sentences)
-        if self.by_word:
-            pairs = [(source, answer.text) for source, answer in zip(sentences, answers, strict=True)]
-            logs = await queue.run(ScoreTranslations(self.translator), pairs)
-        said: list[TranslatedText | None] = []
-        first = 0
-        for parts in self.cuts:
-            end = first + sum(part.wanted for part in parts)
-            whole = all(fine[first:end])
-            said.append(self._text(parts, answers[first:end], logs[first:end]) if whole else None)
-            first = end
-        return said
+    def blocking(self, queue: BlockingQueue) -> BlockingTranslator:
+        return BlockingTranslator(queue, self.translator, self.alternatives, self.cache)
 
-    def _text(
-        self, parts: list[Part], answers: Sequence[Translation], logs: Sequence[Sequence[float]]
-    ) -> TranslatedText:
-        card = self.translator.card
-        text, *others = (self._ranked(parts, answers, rank) for rank in range(self.alternatives + 1))
-        score = 1.0
-        if answers:
-            totals, lengths = [each.log_probability for each in answers], [len(each.tokens) for each in answers]
-            score = Calibration.of(card.confidence)(average(totals, lengths))
-        words = self._words(text, answers, logs) if self.by_word else ()
-        different = tuple(dict.fromkeys(other for other in others if other != text))
-        return TranslatedText(text, different, Trust(score, tuple(words)))
+    async def run(self, queue: Queue, plans: Sequence[TextPlan]) -> list[Translation | None]:
+        """The translation of each text; None where a sentence lost or gained something that must be kept."""
+        groups = [plan.sentences for plan in plans]
+        sentences = self.translator.encode([text for group in groups for text in group])
+        kind = TranslateSentences(self.translator, TranslateOptions(alternatives=self.alternatives))
+        translations = await queue.run(kind, sentences)
+        self.cache.update(
+            ((sentence.text, False), each) for sentence, each in zip(sentences, translations, strict=True)
+        )
+        if self.words:
+            translations = await self._with_words(queue, sentences, translations)
+        checked = iter([_checked(source.text, each) for source, each in zip(sentences, translations, strict=True)])
+        joined: list[Translation | None] = []
+        for plan, group in zip(plans, groups, strict=True):
+            parts = [next(checked) for _ in group]
+            whole = [part for part in parts if part]
+            joined.append(plan.join(whole) if len(whole) == len(parts) else None)
+        return joined
 
-    def _ranked(self, parts: list[Part], answers: Sequence[Translation], rank: int) -> str:
-        """The text of this rank: of each sentence the hypothesis of it, or the best where that one is broken."""
-        wanted = [part.sentence for part in parts if part.wanted]
+    async def _with_words(
+        self, queue: Queue, sentences: Sequence[Sentence], translations: Sequence[Translation]
+    ) -> list[Translation]:
+        """With the confidence of each word, except for what was copied."""
+        places = [place for place, each in enumerate(translations) if each.ids]
+        pairs = [EncodedPair(sentences[place].ids, translations[place].ids) for place in places]
+        scores = dict(zip(places, await queue.run(ScoreTranslations(self.translator), pairs), strict=True))
+        return [with_words(each, scores[place]) if place in scores else each for place, each in enumerate(translations)]
 
-        def sentence(number: int) -> str:
-            text = ranked(answers[number], rank).text
-            return text if not rank or sound(wanted[number], text) else answers[number].text
 
-        return joined(parts, sentence, self.translator.card.source, self.translator.card.target)
-
-    def _words(self, text: str, answers: Sequence[Translation], logs: Sequence[Sequence[float]]) -> list[Word]:
-        """Sentence by sentence; what stands between them was not translated."""
-        vocabulary = self.translator.subwords.target
-        words: list[Word] = []
-        at = 0
-        for answer, log in zip(answers, logs, strict=True):
-            sentence = answer.text.strip()
-            start = text.index(sentence, at)
-            words += evenly(text[at:start], None)
-            words += words_of(sentence, vocabulary.pieces(vocabulary.encode(sentence)), log)
-            at = start + len(sentence)
-        return words + evenly(text[at:], None)
+def _checked(source: str, translation: Translation) -> Translation | None:
+    """None for a translation that does not keep what it must; the best one in place of such an alternative."""
+    if not keeps_plain_text(source, translation.text):
+        return None
+    if not translation.alternatives:
+        return translation
+    best = replace(translation, alternatives=())
+    others = (each if keeps_plain_text(source, each.text) else best for each in translation.alternatives)
+    return replace(translation, alternatives=tuple(others))

@@ -19,7 +19,7 @@ from tongsa.server.work.files import Files
 from tongsa.server.work.glossaries import Glossaries
 from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.queue import Batch, Queue
-from tongsa.server.work.queued import QueuedTranslator, TranslateOptions
+from tongsa.server.work.queued import QueuedTranslator, TextOptions
 from tongsa.server.work.translators import TranslatorChain, Translators
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Service:
         return await self.translator.in_thread(lambda: [detect(text, languages) for text in texts])
 
     async def translate(
-        self, texts: Sequence[str], chains: Sequence[TranslatorChain], options: TranslateOptions
+        self, texts: Sequence[str], chains: Sequence[TranslatorChain], options: TextOptions
     ) -> list[TranslatedText]:
         """Translate each text by its chain; texts with the same chain are translated together."""
         for text, chain in zip(texts, chains, strict=True):

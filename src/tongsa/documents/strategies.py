@@ -1,12 +1,12 @@
-"""Ways to translate a sentence with marks, from the best to the safest.
+"""Strategies to translate a sentence with marks (placeholders, tags, terms), from the best to the safest.
 
-    as it is     placeholders stay in the text, tags are taken out and put back by attention
-    terms given  the same, with the target form of glossary terms already in the source
-    stand-ins    placeholders are `{1}`, `{2}`, ...: short, and all alike
-    in pieces    the text between the marks is translated piece by piece; the marks stay where they are
+    in the text          placeholders stay in the text; tags are taken out and projected back along the alignment
+    with target terms    the same, with the target form of glossary terms already in the source
+    numbered             placeholders are written `{1}`, `{2}`, ...: short, and all alike
+    piece by piece       the text between the marks is translated in pieces; the marks stay where they are
 
-A way says what it wants translated and makes an answer of it, or none if a mark was lost. What no way can do stays in
-the source language: the engine sees to that.
+A strategy says which texts it wants translated and makes a candidate of their translations, or none if a mark was
+lost. What no strategy can translate stays in the source language.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tongsa.documents.glossary import seen_form
-from tongsa.documents.project import Aligned, project, shown
-from tongsa.documents.protect import Masked, is_tag, problem
+from tongsa.documents.placeholders import MaskedText, is_tag, problem
+from tongsa.documents.projection import TokenAlignment, project_tags, visible_text
 from tongsa.translation.confidence import average
+from tongsa.translation.sentences import has_letters
 
 
-class Translated(Protocol):
-    """What ways need to know of a translation: `tongsa.translation.translator.Translation` has it."""
+class SentenceTranslation(Protocol):
+    """What strategies need to know of a translation; `tongsa.Translation` has it."""
 
     @property
     def text(self) -> str: ...
@@ -41,81 +42,82 @@ class Translated(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentence:
+class MaskedSentence:
     """A sentence of a segment, without the white space around it."""
 
-    masked: Masked
+    masked: MaskedText
     fragile: str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """A translation with every mark in it, as a masked text, and the average log-probability of its tokens."""
+class Candidate:
+    """A translation with every mark in it, as masked text, and the average log-probability of its tokens."""
 
-    masked: Masked
+    masked: MaskedText
     average: float
     notes: tuple[str, ...] = ()
 
 
-class Way(Protocol):
+class Strategy(Protocol):
     alignment: bool
-    """Whether the answer needs to know which word became which."""
+    """Whether the translations must come with an alignment."""
 
-    def texts(self, sentence: Sentence) -> list[str]:
-        """What to translate; nothing where this way does not fit."""
+    def texts(self, sentence: MaskedSentence) -> list[str]:
+        """The texts to translate; none where this strategy does not fit."""
         ...
 
-    def answer(self, sentence: Sentence, translations: Sequence[Translated]) -> Answer | None: ...
+    def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None: ...
 
 
-class AsItIs:
-    """Marks that are words stay; tags come back by attention."""
+class InTheText:
+    """Placeholders and terms stay in the text; tags are projected along the alignment."""
 
-    def __init__(self, *, tags: bool, terms_given: bool = False) -> None:
+    def __init__(self, *, tags: bool, target_terms: bool = False) -> None:
+        """`tags`: for sentences with tags, or those without. `target_terms`: show terms in their target form."""
         self.alignment = tags
-        self.terms_given = terms_given
+        self.target_terms = target_terms
 
-    def texts(self, sentence: Sentence) -> list[str]:
+    def texts(self, sentence: MaskedSentence) -> list[str]:
         masked = sentence.masked
         if self.alignment != bool(_tags(masked)):
             return []
-        if self.terms_given and not any(mark.term for mark in masked.marks.values()):
+        if self.target_terms and not any(mark.term for mark in masked.marks.values()):
             return []
-        return [self._shown(masked)]
+        return [self._visible(masked)]
 
-    def _shown(self, masked: Masked) -> str:
-        return shown(self._given(masked), _tags(masked), masked.text)
+    def _visible(self, masked: MaskedText) -> str:
+        return visible_text(self._with_terms(masked), _tags(masked), masked.text)
 
-    def _given(self, masked: Masked) -> Masked:
-        if not self.terms_given:
+    def _with_terms(self, masked: MaskedText) -> MaskedText:
+        if not self.target_terms:
             return masked
         marks = {mask: replace(mark, text=mark.output) if mark.term else mark for mask, mark in masked.marks.items()}
-        return Masked(masked.text, marks)
+        return MaskedText(masked.text, marks)
 
-    def answer(self, sentence: Sentence, translations: Sequence[Translated]) -> Answer | None:
+    def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
         (translation,) = translations
         masked = sentence.masked
         text = translation.text.strip()
-        if translation.text == self._shown(masked):  # the same in both languages
-            return _answer(sentence, masked, translations)
+        if translation.text == self._visible(masked):  # the same in both languages
+            return _checked(sentence, masked, translations)
         if tags := _tags(masked):
-            aligned = Aligned.of(
-                (self._shown(masked), text), (translation.source_tokens, translation.tokens), translation.alignment
+            aligned = TokenAlignment.of(
+                (self._visible(masked), text), (translation.source_tokens, translation.tokens), translation.alignment
             )
             if not aligned:
                 return None
-            text = project(self._given(masked), tags, text, aligned)
+            text = project_tags(self._with_terms(masked), tags, text, aligned)
         found = locate(masked, [mask for mask in masked.masks() if mask not in tags], text)
-        return _answer(sentence, found, [translation]) if found else None
+        return _checked(sentence, found, [translation]) if found else None
 
 
-class StandIns:
-    """Placeholders are all alike for the model."""
+class NumberedPlaceholders:
+    """Placeholders that all look alike to the model."""
 
     alignment = False
     FORM = "{{{}}}"
 
-    def texts(self, sentence: Sentence) -> list[str]:
+    def texts(self, sentence: MaskedSentence) -> list[str]:
         masked = sentence.masked
         if not masked.marks or any(is_tag(mark) for mark in masked.marks.values()) or re.search(r"\{\d", masked.text):
             return []
@@ -124,29 +126,29 @@ class StandIns:
             text = text.replace(mask, self.FORM.format(number))
         return [text]
 
-    def answer(self, sentence: Sentence, translations: Sequence[Translated]) -> Answer | None:
+    def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
         text = translations[0].text.strip()
         for number, mask in enumerate(sentence.masked.masks(), 1):
             text = text.replace(self.FORM.format(number), mask)
-        return _answer(sentence, Masked(text, sentence.masked.marks), translations)
+        return _checked(sentence, MaskedText(text, sentence.masked.marks), translations)
 
 
-class InPieces:
+class PieceByPiece:
     """Marks stay where they are; what is between them is translated by itself."""
 
     alignment = False
     NOTE = "translated in pieces"
 
-    def texts(self, sentence: Sentence) -> list[str]:
+    def texts(self, sentence: MaskedSentence) -> list[str]:
         return [_core(piece) for piece in self._pieces(sentence) if has_letters(piece)]
 
-    def _pieces(self, sentence: Sentence) -> list[str]:
+    def _pieces(self, sentence: MaskedSentence) -> list[str]:
         return re.split("([\U000f0000-\U000ffffd])", sentence.masked.text)
 
-    def answer(self, sentence: Sentence, translations: Sequence[Translated]) -> Answer | None:
+    def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
         rest = iter(translations)
         written: list[str] = []
-        used: list[Translated] = []
+        used: list[SentenceTranslation] = []
         left = 0
         for piece in self._pieces(sentence):
             if not has_letters(piece):
@@ -154,21 +156,21 @@ class InPieces:
                 continue
             translation = next(rest)
             text = translation.text.strip()
-            if not has_letters(text) or problem(Masked(_core(piece), {}), text, sentence.fragile):
+            if not has_letters(text) or problem(MaskedText(_core(piece), {}), text, sentence.fragile):
                 written.append(piece)
                 left += 1
                 continue
             used.append(translation)
-            written.append(text.join(_shell(piece)))
+            written.append(text.join(_edges(piece)))
         if not used:
             return None
-        answer = _answer(sentence, Masked("".join(written), sentence.masked.marks), used)
+        candidate = _checked(sentence, MaskedText("".join(written), sentence.masked.marks), used)
         notes = (self.NOTE, *((f"{left} of its pieces left in the source language",) if left else ()))
-        return replace(answer, notes=(*notes, *answer.notes)) if answer else None
+        return replace(candidate, notes=(*notes, *candidate.notes)) if candidate else None
 
 
-def _shell(piece: str) -> tuple[str, str]:
-    """Blanks, commas and brackets on the two sides of a piece stay with the marks; a full stop is the model's."""
+def _edges(piece: str) -> tuple[str, str]:
+    """The blanks, commas and brackets around a piece, which stay with the marks; a full stop is translated."""
     before = re.match(r"[\W_]*", piece)
     after = re.search(r"[^\w.!?…。！？]*$", piece)
     assert before, "it matches the empty text"
@@ -177,43 +179,42 @@ def _shell(piece: str) -> tuple[str, str]:
 
 
 def _core(piece: str) -> str:
-    before, after = _shell(piece)
+    before, after = _edges(piece)
     return piece[len(before) : len(piece) - len(after)]
 
 
-WAYS: tuple[Way, ...] = (
-    AsItIs(tags=False),
-    AsItIs(tags=True),
-    AsItIs(tags=False, terms_given=True),
-    AsItIs(tags=True, terms_given=True),
-    StandIns(),
-    InPieces(),
+STRATEGIES: tuple[Strategy, ...] = (
+    InTheText(tags=False),
+    InTheText(tags=True),
+    InTheText(tags=False, target_terms=True),
+    InTheText(tags=True, target_terms=True),
+    NumberedPlaceholders(),
+    PieceByPiece(),
 )
 
 
-def has_letters(text: str) -> bool:
-    return any(c.isalpha() for c in text)
-
-
-def _tags(masked: Masked) -> list[str]:
+def _tags(masked: MaskedText) -> list[str]:
     return [mask for mask in masked.masks() if is_tag(masked.marks[mask])]
 
 
-def _answer(sentence: Sentence, masked: Masked, translations: Sequence[Translated]) -> Answer | None:
+def _checked(
+    sentence: MaskedSentence, masked: MaskedText, translations: Sequence[SentenceTranslation]
+) -> Candidate | None:
+    """A candidate, unless something is missing in it or was added to it."""
     if has_letters(sentence.masked.text) and not has_letters(masked.text):
         return None
     if not masked.text.strip() or problem(sentence.masked, masked.text, sentence.fragile):
         return None
     notes = dict.fromkeys(note for translation in translations for note in translation.notes)
     logs = [translation.log_probability for translation in translations]
-    return Answer(
+    return Candidate(
         masked=masked,
         average=average(logs, [len(translation.tokens) for translation in translations]),
         notes=tuple(notes),
     )
 
 
-def locate(source: Masked, masks: Sequence[str], text: str) -> Masked | None:
+def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | None:
     """Put masks back for the words they stand for; none where one of them is not found, or found too often."""
     marks = dict(source.marks)
     literal: dict[str, list[str]] = {}
@@ -234,7 +235,7 @@ def locate(source: Masked, masks: Sequence[str], text: str) -> Masked | None:
             return None
         text = text[: match.start()] + mask + text[match.end() :]
         marks[mask] = replace(mark, written=match.group())
-    return Masked(text, marks)
+    return MaskedText(text, marks)
 
 
 def numbers(text: str) -> Counter[str]:

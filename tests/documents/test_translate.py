@@ -10,11 +10,12 @@ from fakes import BAD, Fake, FakeCard, identity, upper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tongsa.documents.engine import Help, translate_segments
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.memory import Memory
+from tongsa.documents.translate import Resources, translate_segments
 from tongsa.formats.segments import Mark, Segment, visible
 from tongsa.text.placeholders import find
+from tongsa.translation.options import TranslateOptions
 
 PLACEHOLDERS = [
     "%s",
@@ -34,8 +35,8 @@ PLACEHOLDERS = [
 WORDS = ["file", "Datei", "open", "the", "not", "found.", "(maybe)", "really?", "50", "\n", "--force", "übel", "한국어"]
 
 
-def outcome_of(text: str, translator: Fake, help: Help | None = None) -> str:
-    (outcome,) = translate_segments([Segment(id="x", content=(text,))], translator, help)
+def outcome_of(text: str, translator: Fake, resources: Resources | None = None) -> str:
+    (outcome,) = translate_segments([Segment(id="x", content=(text,))], translator, resources)
     return outcome.text
 
 
@@ -71,10 +72,10 @@ def test_white_space_around_and_between_sentences_stays() -> None:
 def test_tags_follow_their_words() -> None:
     moved = Fake(lambda text: " ".join(reversed(text.split())))
 
-    def crossed(texts: list[str], *, alignment: bool = False) -> list[object]:
+    def crossed(texts: list[str], options: TranslateOptions) -> list[object]:
         from dataclasses import replace
 
-        answers = Fake.translate(moved, texts, alignment=alignment)
+        answers = Fake.translate(moved, texts, options)
         last = len(answers[0].tokens) - 1
         return [replace(a, alignment=tuple((last - i, i) for i in range(last + 1))) for a in answers]
 
@@ -126,18 +127,18 @@ def test_a_changed_number_is_noted() -> None:
 
 
 def test_a_term_is_enforced_where_the_translator_has_another_word() -> None:
-    help = Help(glossary=Glossary({"file": "Akte"}))
-    assert "Akte" in outcome_of("open the file now", upper(), help)
+    resources = Resources(glossary=Glossary({"file": "Akte"}))
+    assert "Akte" in outcome_of("open the file now", upper(), resources)
 
 
 def test_an_inflected_term_of_the_translator_is_left_as_it_is() -> None:
-    help = Help(glossary=Glossary({"files": "Datei"}))
-    assert outcome_of("open the files", Fake(lambda text: "öffne die Dateien"), help) == "öffne die Dateien"
+    resources = Resources(glossary=Glossary({"files": "Datei"}))
+    assert outcome_of("open the files", Fake(lambda text: "öffne die Dateien"), resources) == "öffne die Dateien"
 
 
 def test_a_term_not_to_be_translated_stays() -> None:
-    help = Help(glossary=Glossary({"tongsa": "tongsa"}))
-    assert outcome_of("ask tongsa today", upper(), help) == "ASK tongsa TODAY"
+    resources = Resources(glossary=Glossary({"tongsa": "tongsa"}))
+    assert outcome_of("ask tongsa today", upper(), resources) == "ASK tongsa TODAY"
 
 
 def test_an_exact_match_is_taken_from_the_memory_and_a_near_one_reported() -> None:
@@ -145,7 +146,7 @@ def test_an_exact_match_is_taken_from_the_memory_and_a_near_one_reported() -> No
     memory.add("Open the  file %s.", "Öffne die Datei %s.")
     memory.add("Close %s", "Schließe")
     segments = [Segment(id=t, content=(t,)) for t in (" Open the file %s.\n", "Open the old file %s.", "Close %s")]
-    exact, near, broken = translate_segments(segments, upper(), Help(memory=memory))
+    exact, near, broken = translate_segments(segments, upper(), Resources(memory=memory))
     assert (exact.text, exact.state) == (" Öffne die Datei %s.\n", "memory")
     assert near.state == "translated"
     assert near.near is not None

@@ -1,6 +1,6 @@
-"""Marks: what must come out exactly once is found, hidden behind one character each, and checked afterwards.
+"""Masking: find what a translation must hold exactly once, hide it behind one character each, check it afterwards.
 
-Inside the engine a text with marks is a plain string in which each mark is one character of a private plane of Unicode.
+Masked text is a plain string in which each mark is one character of a private plane of Unicode.
 So sentences are split, pieces cut and orders compared with string functions alone, and no mark can be cut in two.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tongsa.documents.glossary import Glossary
 from tongsa.formats.segments import Content, Mark, Segment, plain
 from tongsa.text.placeholders import Placeholder, find
+from tongsa.translation.sentences import has_letters
 
 FIRST = 0xF0000
 """The first character of the supplementary private plane; a text has room for 65,534 marks."""
@@ -26,7 +27,7 @@ _NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d+\$)[^a-zA-Z@]*[a-zA-Z@<].*|\{(?:[:!].*
 
 
 @dataclass(frozen=True)
-class Masked:
+class MaskedText:
     """A text in which every mark is one character."""
 
     text: str
@@ -51,12 +52,12 @@ class Masked:
         breaks = "".join(mask for mask, mark in self.marks.items() if mark.breaks)
         return [line for line in re.split(f"([{breaks}])", self.text) if line] if breaks else [self.text]
 
-    def part(self, text: str) -> Masked:
+    def part(self, text: str) -> MaskedText:
         """A stretch of this text."""
-        return Masked(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
+        return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
 
 
-def mask(content: Content, glossary: Glossary) -> Masked:
+def mask(content: Content, glossary: Glossary) -> MaskedText:
     """Hide the format's marks, the placeholders in the text, and the terms that are to be kept or enforced."""
     pieces: list[str | Mark] = []
     text = ""
@@ -71,7 +72,7 @@ def mask(content: Content, glossary: Glossary) -> Masked:
     return _masked(_paired(pieces))
 
 
-def _masked(pieces: Iterable[str | Mark]) -> Masked:
+def _masked(pieces: Iterable[str | Mark]) -> MaskedText:
     text: list[str] = []
     marks: dict[str, Mark] = {}
     for piece in pieces:
@@ -81,7 +82,7 @@ def _masked(pieces: Iterable[str | Mark]) -> Masked:
             text.append(character)
         else:
             text.append(piece)
-    return Masked("".join(text), marks)
+    return MaskedText("".join(text), marks)
 
 
 def _placeholders(text: str) -> list[str | Mark]:
@@ -131,7 +132,7 @@ def is_tag(mark: Mark) -> bool:
     return not mark.text or mark.role != "alone"
 
 
-def problem(source: Masked, text: str, fragile: str) -> str:
+def problem(source: MaskedText, text: str, fragile: str) -> str:
     """What is broken in a translation of a masked text, itself masked; nothing where all is well."""
     masks = _MASKS.findall(text)
     before = source.masks()
@@ -144,7 +145,7 @@ def problem(source: Masked, text: str, fragile: str) -> str:
     bare, bare_before = _MASKS.sub("", text), _MASKS.sub("", source.text)
     if any(bare.count(each) != bare_before.count(each) for each in fragile):
         return "a character with a meaning appeared or vanished"
-    written = Masked(text, source.marks).content()
+    written = MaskedText(text, source.marks).content()
     if _found(written) != _found(source.content()):
         return "a placeholder was lost or doubled"
     return ""
@@ -154,7 +155,7 @@ def _found(content: Content) -> Counter[str]:
     return Counter(each.text for each in find(plain(content)))
 
 
-def _unclosed(source: Masked, masks: list[str]) -> list[tuple[str, int]]:
+def _unclosed(source: MaskedText, masks: list[str]) -> list[tuple[str, int]]:
     """The opening and closing tags left when pairs that close properly are taken out."""
     left: list[tuple[str, int]] = []
     for each in masks:
@@ -168,8 +169,21 @@ def _unclosed(source: Masked, masks: list[str]) -> list[tuple[str, int]]:
     return left
 
 
-def sound(segment: Segment, source: Masked, text: str) -> bool:
-    """A whole segment is fit to be written."""
+def acceptable(segment: Segment, source: MaskedText, text: str) -> bool:
+    """Whether the translation of a whole segment may be written."""
     if problem(source, text, segment.fragile):
         return False
-    return segment.accepts is None or segment.accepts(plain(Masked(text, source.marks).content()))
+    return segment.accepts is None or segment.accepts(plain(MaskedText(text, source.marks).content()))
+
+
+FRAGILE: str = Segment(id="", content=()).fragile
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text holds nothing that must be kept as it is."""
+    return not find(text) and not _MASKS.search(text)
+
+
+def keeps_plain_text(source: str, translation: str) -> bool:
+    """Whether the translation of a plain text is one: no placeholder or character with a meaning came or went."""
+    return has_letters(translation) and not problem(MaskedText(source, {}), translation, FRAGILE)

@@ -1,7 +1,7 @@
-"""Tags carried over by attention: where the words that a tag encloses went, there the tag goes.
+"""Tags projected along an alignment: a tag goes where the words that it encloses went.
 
 The model sees the text without its tags. Afterwards a tag is put around the target words that attend to the words it
-enclosed in the source, at the borders of words. Where that gives no proper nesting, the caller takes a safer way.
+enclosed in the source, at the borders of words. Where that gives no proper nesting, the caller takes a safer strategy.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tongsa.documents.protect import Masked
+from tongsa.documents.placeholders import MaskedText
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 _CLOSE, _ALONE, _OPEN = range(3)
@@ -20,8 +20,8 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """Tokens of a pair as spans, counted in characters that are no white space: what tokens and text agree on."""
+class TokenAlignment:
+    """Tokens of a pair as spans, counted in characters that are not white space: tokens and text agree on those."""
 
     source: list[Span]
     target: list[Span]
@@ -31,7 +31,7 @@ class Aligned:
     @classmethod
     def of(
         cls, texts: tuple[str, str], tokens: tuple[Sequence[str], Sequence[str]], alignment: Sequence[tuple[int, int]]
-    ) -> Aligned | None:
+    ) -> TokenAlignment | None:
         source, target = _spans(tokens[0], texts[0]), _spans(tokens[1], texts[1])
         if not source or not target or not alignment:
             return None
@@ -54,9 +54,9 @@ class Aligned:
         return self.target[max(before[-1])][1] if at and before else 0
 
 
-def project(source: Masked, tags: Sequence[str], text: str, aligned: Aligned) -> str:
+def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: TokenAlignment) -> str:
     """The translation `text` with the tags of its source in it."""
-    places = {tag: _solid(shown(source, tags, source.text[: source.text.index(tag)])) for tag in tags}
+    places = {tag: _characters(visible_text(source, tags, source.text[: source.text.index(tag)])) for tag in tags}
     closing = {source.marks[tag].pair: tag for tag in tags if source.marks[tag].role == "close"}
     inserts: dict[str, tuple[int, int]] = {}
     for tag in tags:
@@ -70,35 +70,36 @@ def project(source: Masked, tags: Sequence[str], text: str, aligned: Aligned) ->
             inserts[tag] = (aligned.place(places[tag]), _ALONE)
             if close:
                 inserts[close] = inserts[tag]
-    return _inserted(text, inserts, {tag: _manner(source, tag) for tag in tags})
+    return _inserted(text, inserts, {tag: _spacing(source, tag) for tag in tags})
 
 
-def _manner(source: Masked, tag: str) -> str:
-    """How a mark that stands alone sits between its neighbours: apart, before a word, as glue, or after a word."""
+def _spacing(source: MaskedText, tag: str) -> str:
+    """How a mark that stands alone sits between its neighbours: apart, before a word, after one, or joined to both."""
     at = source.text.index(tag)
     before, after = source.text[max(0, at - 1) : at], source.text[at + 1 : at + 2]
     if not before or before.isspace():
         return "apart" if not after or after.isspace() else "before"
-    return "glue" if _is_glue(source, source.text, at) else "after"
+    return "joined" if _joins_words(source, source.text, at) else "after"
 
 
-def shown(source: Masked, tags: Sequence[str], text: str) -> str:
+def visible_text(source: MaskedText, tags: Sequence[str], text: str) -> str:
     """What the model sees of a masked text: marks that are words as they are, tags not at all."""
     seen = []
     for at, c in enumerate(text):
         if c not in tags:
             seen.append(source.marks[c].text if c in source.marks else c)
-        elif _is_glue(source, text, at):
+        elif _joins_words(source, text, at):
             seen.append(" ")  # a picture between two words is no reason to write them as one
     return "".join(seen)
 
 
-def _is_glue(source: Masked, text: str, at: int) -> bool:
+def _joins_words(source: MaskedText, text: str, at: int) -> bool:
     alone = source.marks[text[at]].role == "alone"
     return alone and text[max(0, at - 1) : at].isalnum() and text[at + 1 : at + 2].isalnum()
 
 
-def _solid(text: str) -> int:
+def _characters(text: str) -> int:
+    """How many characters are not white space."""
     return sum(not c.isspace() for c in unicodedata.normalize("NFC", text))
 
 
@@ -112,35 +113,35 @@ def _spans(tokens: Sequence[str], text: str) -> list[Span]:
         if match := _BYTE.match(token):
             waiting += bytes([int(match[1], 16)])
             try:
-                at += _solid(waiting.decode())
+                at += _characters(waiting.decode())
                 waiting = b""
             except UnicodeDecodeError:
                 pass  # the character goes on in the next token
         else:
-            at += _solid(token.replace("▁", ""))
+            at += _characters(token.replace("▁", ""))
         spans.append((begin, at))
-    return spans if at == _solid(text) else []
+    return spans if at == _characters(text) else []
 
 
-def _inserted(text: str, inserts: dict[str, tuple[int, int]], manners: dict[str, str]) -> str:
+def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str, str]) -> str:
     """Tags at their places, with the blanks around them that they had; a word that one would cut is left whole."""
-    solid = [i for i, c in enumerate(text) if not c.isspace()]
-    ranks = list(manners)
+    characters = [i for i, c in enumerate(text) if not c.isspace()]
+    ranks = list(spacings)
     placed = []
     for tag, (count, side) in inserts.items():
-        to_the_left = side == _OPEN or (side == _ALONE and manners[tag] == "before")
+        to_the_left = side == _OPEN or (side == _ALONE and spacings[tag] == "before")
         if to_the_left:
-            place = solid[count] if count < len(solid) else len(text)
+            place = characters[count] if count < len(characters) else len(text)
         else:
-            place = solid[count - 1] + 1 if count else 0
+            place = characters[count - 1] + 1 if count else 0
         while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
             place += -1 if to_the_left else 1
         placed.append((place, side, ranks.index(tag), tag))
     pieces = []
     end = 0
     for place, side, _, tag in sorted(placed):
-        manner = manners[tag] if side == _ALONE else ""
-        blank = " " if manner == "apart" and place and not text[place - 1].isspace() else ""
+        spacing = spacings[tag] if side == _ALONE else ""
+        blank = " " if spacing == "apart" and place and not text[place - 1].isspace() else ""
         pieces += [text[end:place], blank, tag]
-        end = place + 1 if manner == "glue" and text[place : place + 1].isspace() else max(end, place)
+        end = place + 1 if spacing == "joined" and text[place : place + 1].isspace() else max(end, place)
     return "".join(pieces) + text[end:]

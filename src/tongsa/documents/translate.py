@@ -1,0 +1,223 @@
+"""Segments in, outcomes out: memory, sentences, strategies from the best to the safest, a check that nothing broke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tongsa.base.progress import Show, Silent
+from tongsa.documents.glossary import Glossary
+from tongsa.documents.memory import Memory
+from tongsa.documents.placeholders import MaskedText, acceptable, mask
+from tongsa.documents.strategies import (
+    STRATEGIES,
+    Candidate,
+    MaskedSentence,
+    PieceByPiece,
+    SentenceTranslation,
+    Strategy,
+    numbers,
+)
+from tongsa.formats.segments import Content, Mark, Outcome, Segment, plain
+from tongsa.translation.confidence import CUT, Calibration, weighted_mean
+from tongsa.translation.options import TranslateOptions
+from tongsa.translation.sentences import Part, cut, has_letters, join_texts
+
+BRANCHING = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\b")
+"""ICU messages: `{count, plural, one {# file} other {# files}}`."""
+BRANCHES = "the branches of an ICU message left in the source language"
+BLOCK = 256
+"""Texts translated together: enough for full batches, few enough to show progress."""
+
+
+class CardLike(Protocol):
+    @property
+    def source(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def confidence(self) -> tuple[tuple[float, float], ...]: ...
+
+
+class TranslatorLike(Protocol):
+    """What documents need of a translator."""
+
+    @property
+    def card(self) -> CardLike: ...
+
+    def translate(self, texts: Sequence[str], options: TranslateOptions, /) -> Sequence[SentenceTranslation]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What people know that the model does not: terms, and what was translated before."""
+
+    glossary: Glossary = field(default_factory=Glossary)
+    memory: Memory = field(default_factory=Memory)
+
+
+@dataclass
+class _Plan:
+    """A segment to be translated, as sentences in which marks are hidden."""
+
+    segment: Segment
+    masked: MaskedText
+    parts: list[Part]
+
+    def sentences(self) -> list[MaskedSentence]:
+        return [MaskedSentence(masked=self.masked.part(part.text), fragile=self.segment.fragile) for part in self.parts]
+
+
+def translate_segments(
+    segments: Sequence[Segment],
+    translator: TranslatorLike,
+    resources: Resources | None = None,
+    show: Show | None = None,
+) -> list[Outcome]:
+    """An outcome for each segment, in order. Every mark of a segment is in its outcome exactly once, always."""
+    resources = resources or Resources()
+    outcomes: dict[int, Outcome] = {}
+    plans: dict[int, _Plan] = {}
+    for index, segment in enumerate(segments):
+        masked = mask(segment.content, resources.glossary)
+        known = _from_memory(segment, resources.memory)
+        if known:
+            outcomes[index] = known
+        elif not has_letters(masked.text) and not any(mark.term for mark in masked.marks.values()):
+            outcomes[index] = _copied(segment, masked)
+        else:
+            parts = [part for line in masked.lines() for part in cut(line, translator.card.source)]
+            plans[index] = _Plan(segment, masked, parts)
+    sentences = [sentence for plan in plans.values() for sentence in plan.sentences()]
+    candidates = iter(_candidates(sentences, translator, show or Silent()))
+    calibration = Calibration.of(translator.card.confidence)
+    for index, plan in plans.items():
+        found = [next(candidates) for _ in plan.parts]
+        outcomes[index] = _outcome(plan, found, translator.card, calibration, resources.memory)
+    return [outcomes[index] for index in range(len(segments))]
+
+
+def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:
+    """An exact match, provided that it holds the same marks; the format's own tags are in no memory."""
+    if any(isinstance(part, str) is False for part in segment.content):
+        return None
+    source = plain(segment.content)
+    target = memory.exact(source)
+    if target is None:
+        return None
+    before, after = _edges(source)
+    written = before + target.strip() + after
+    if not _same_placeholders(segment, source, written):
+        return None
+    return Outcome(content=(written,), state="memory", confidence=1.0, notes=("from the translation memory",))
+
+
+def _copied(segment: Segment, masked: MaskedText) -> Outcome:
+    """Nothing to translate; unless a person has to, since what is inside of a branch is text."""
+    if _branches(masked):
+        return Outcome(content=segment.content, state="source", confidence=0.0, notes=(BRANCHES,))
+    return Outcome(content=segment.content, state="copied", confidence=1.0)
+
+
+def _branches(masked: MaskedText) -> bool:
+    return any(BRANCHING.match(mark.text) for mark in masked.marks.values())
+
+
+def _same_placeholders(segment: Segment, source: str, target: str) -> bool:
+    hidden, other = mask((source,), Glossary()), mask((target,), Glossary())
+    same = sorted(mark.text for mark in hidden.marks.values()) == sorted(mark.text for mark in other.marks.values())
+    return same and (segment.accepts is None or segment.accepts(target))
+
+
+def _edges(text: str) -> tuple[str, str]:
+    """The white space around a text that has more than white space."""
+    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+
+
+def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike, show: Show) -> list[Candidate | None]:
+    """What the first strategy that works makes of each sentence; sentences of a strategy are translated together."""
+    found: list[Candidate | None] = [None] * len(sentences)
+    waiting = [
+        index for index, sentence in enumerate(sentences) if has_letters(sentence.masked.text) or sentence.masked.marks
+    ]
+    for strategy in STRATEGIES:
+        wanted = {index: texts for index in waiting if (texts := strategy.texts(sentences[index]))}
+        translated = _translated([text for texts in wanted.values() for text in texts], strategy, translator, show)
+        for index, texts in wanted.items():
+            found[index] = strategy.candidate(sentences[index], [translated[text] for text in texts])
+        waiting = [index for index in waiting if found[index] is None]
+    return found
+
+
+def _translated(
+    texts: Iterable[str], strategy: Strategy, translator: TranslatorLike, show: Show
+) -> dict[str, SentenceTranslation]:
+    """Each text once."""
+    once = sorted(dict.fromkeys(texts), key=len)  # like lengths together: fuller batches
+    found: dict[str, SentenceTranslation] = {}
+    if not once:
+        return found
+    options = TranslateOptions(alignment=strategy.alignment)  # only where it is needed: it takes time
+    with show.bar("translating", len(once), "texts") as bar:
+        for first in range(0, len(once), BLOCK):
+            block = once[first : first + BLOCK]
+            found.update(zip(block, translator.translate(block, options), strict=True))
+            bar.advance(len(block))
+    return found
+
+
+def _outcome(
+    plan: _Plan, candidates: list[Candidate | None], card: CardLike, calibration: Calibration, memory: Memory
+) -> Outcome:
+    near = memory.near(plain(plan.segment.content)) if memory.entries else None
+    texts = [each.masked.text if each else None for each in candidates]
+    written = MaskedText(join_texts(plan.parts, texts, card.source, card.target), _marks(plan, candidates))
+    if not any(candidates) or not acceptable(plan.segment, plan.masked, written.text):
+        return Outcome(
+            content=plan.segment.content,
+            state="source",
+            confidence=0.0,
+            notes=("left in the source language",),
+            near=near,
+        )
+    notes: dict[str, None] = {}
+    confidences: list[tuple[float, int]] = []
+    for part, candidate in zip(plan.parts, candidates, strict=True):
+        if candidate:
+            notes.update(dict.fromkeys(candidate.notes))
+            factor = CUT if PieceByPiece.NOTE in candidate.notes else 1.0
+            confidences.append((factor * calibration(candidate.average), len(part.text)))
+        elif part.has_letters:
+            notes["a sentence left in the source language"] = None
+            confidences.append((0.0, len(part.text)))
+    confidence = weighted_mean(confidences)
+    if _branches(plan.masked):
+        notes[BRANCHES] = None
+        confidence = 0.0
+    content = _flattened(written)
+    if numbers(plain(content)) != numbers(plain(plan.segment.content)):
+        notes["numbers differ"] = None
+    return Outcome(content=content, state="translated", confidence=confidence, notes=tuple(notes), near=near)
+
+
+def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mark]:
+    """The marks as they are written: a glossary term may be inflected in the translation."""
+    marks = dict(plan.masked.marks)
+    for candidate in candidates:
+        if candidate:
+            marks.update(candidate.masked.marks)
+    return marks
+
+
+def _flattened(written: MaskedText) -> Content:
+    """What was hidden here is text again; what the format gave as a mark goes back as a mark."""
+    parts: list[str | Mark] = []
+    for part in written.content():
+        piece: str | Mark = part if isinstance(part, str) or part.number >= 0 else part.output
+        if isinstance(piece, str) and parts and isinstance(parts[-1], str):
+            parts[-1] += piece
+        else:
+            parts.append(piece)
+    return tuple(parts)

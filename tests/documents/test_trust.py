@@ -9,7 +9,7 @@ import pytest
 from fakes import Fake, FakeCard, upper
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.document import translate_documents
+from tongsa.cli.document import DocumentOptions, translate_files
 from tongsa.documents.glossary import Glossary, read_glossary, seen_form
 from tongsa.documents.memory import Memory
 from tongsa.evaluation.calibration import fit, sentence_quality
@@ -101,15 +101,17 @@ def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
     (tmp_path / "terms.tsv").write_text("file\tAkte\n")
     (tmp_path / "keep.txt").write_text("Tongsa\n")
     said = Said()
-    translate_documents(
+    translate_files(
         Fake(lambda text: re.sub(r"%s|[{]\d[}]|Akte", "", text).upper()),
         [tmp_path / "a.txt", tmp_path / "b.md"],
-        out=tmp_path / "new",
-        glossary=tmp_path / "terms.tsv",
-        do_not_translate=[tmp_path / "keep.txt"],
-        memory=[tmp_path / "memory.tsv"],
-        review=tmp_path / "review.tsv",
-        show=said,
+        DocumentOptions(
+            output=tmp_path / "new",
+            glossary=tmp_path / "terms.tsv",
+            do_not_translate=[tmp_path / "keep.txt"],
+            memory=[tmp_path / "memory.tsv"],
+            review=tmp_path / "review.tsv",
+        ),
+        said,
     )
     assert (tmp_path / "new" / "a.de.txt").read_text() == "OPEN THE Akte %s NOW.\n\nGuten Morgen.\n\nASK Tongsa.\n"
     header, *rows = (tmp_path / "review.tsv").read_text().splitlines()
@@ -121,14 +123,14 @@ def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
 def test_two_documents_are_never_written_to_one_place(tmp_path: Path) -> None:
     files = [tmp_path / "x" / "a.txt", tmp_path / "y" / "a.txt"]
     with pytest.raises(UsageError, match="two documents"):
-        translate_documents(upper(), files, out=tmp_path / "new", show=Said())
+        translate_files(upper(), files, DocumentOptions(output=tmp_path / "new"), Said())
 
 
 def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("some words")
-    translate_documents(upper(), [tmp_path / "a.txt"], show=Said())
+    translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(), Said())
     assert (tmp_path / "a.txt").read_text() == "some words"
-    translate_documents(upper(), [tmp_path / "a.txt"], out=tmp_path / "a.txt", show=Said())
+    translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(output=tmp_path / "a.txt"), Said())
     assert (tmp_path / "a.txt").read_text() == "SOME WORDS"
 
 

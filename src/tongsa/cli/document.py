@@ -14,7 +14,9 @@ from tongsa.base.errors import UsageError
 from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, grouped
 
 if TYPE_CHECKING:
+    from tongsa.base.progress import Show
     from tongsa.documents import Translated
+    from tongsa.documents.translate import TranslatorLike
     from tongsa.formats.segments import State
 
 
@@ -69,14 +71,9 @@ def translate_documents(
     options: DocumentOptions,
     engine: EngineOptions,
 ) -> None:
-    """Translate each file, say where it went and what needs a person, and write the review."""
+    """Load a translator and translate the files."""
     from tongsa.base.progress import for_this_stream
-    from tongsa.documents import Languages, Resources, translate_document
-    from tongsa.documents.glossary import read_glossary
-    from tongsa.documents.memory import Memory
-    from tongsa.documents.review import wants_review, write_review
 
-    show = for_this_stream()
     translator = engine.load(directory)
     search = translator.search
     translator.search = replace(
@@ -84,6 +81,16 @@ def translate_documents(
         beam=search.beam if beam is None else beam,
         length_penalty=search.length_penalty if length_penalty is None else length_penalty,
     )
+    translate_files(translator, files, options, for_this_stream())
+
+
+def translate_files(translator: TranslatorLike, files: Sequence[Path], options: DocumentOptions, show: Show) -> None:
+    """Translate each file, say where it went and what needs a person, and write the review."""
+    from tongsa.documents import Languages, Resources, translate_document
+    from tongsa.documents.glossary import read_glossary
+    from tongsa.documents.memory import Memory
+    from tongsa.documents.review import wants_review, write_review
+
     languages = Languages(source=translator.card.source, target=translator.card.target)
     targets = _targets(files, options.output, languages)
     resources = Resources(

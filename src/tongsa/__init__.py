@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -23,19 +22,23 @@ if TYPE_CHECKING:
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.translator import Translation, Translator
 
-_PLACES = {
-    "TranslateOptions": ("tongsa.translation.options", "TranslateOptions"),
-    "Translation": ("tongsa.translation.translator", "Translation"),
-    "Translator": ("tongsa.translation.translator", "Translator"),
-    "attention_html": ("tongsa.pages.attention", "frame"),
-    "train": ("tongsa.training.run", "train"),
-    "translate_document": ("tongsa.documents", "translate_document"),
-}
-"""Where each name is found when it is first needed: `tongsa --help` answers without torch."""
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'tongsa' has no attribute {name!r}")
-    module, attribute = _PLACES[name]
-    return getattr(import_module(module), attribute)
+    """Import a name when it is first needed: `tongsa --help` answers without torch."""
+    if name in ("Translator", "Translation", "TranslateOptions"):
+        from tongsa.translation import translator
+
+        return getattr(translator, name)
+    if name == "translate_document":
+        from tongsa.documents import translate_document
+
+        return translate_document
+    if name == "train":
+        from tongsa.training.run import train
+
+        return train
+    if name == "attention_html":
+        from tongsa.pages.attention import frame
+
+        return frame
+    raise AttributeError(f"module 'tongsa' has no attribute {name!r}")

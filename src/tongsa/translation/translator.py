@@ -29,7 +29,7 @@ from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Transla
 if TYPE_CHECKING:
     from tongsa.engines.native import NativeEngine
 
-__all__ = ["Translation", "Translator"]
+__all__ = ["TranslateOptions", "Translation", "Translator"]
 
 
 class Translator:

@@ -19,7 +19,8 @@ from tongsa.config import Recipe, TransformerSection
 from tongsa.config.presets import load_recipe
 from tongsa.data.prepare import Prepared, prepare, survey
 from tongsa.formats.pairs import Reading, open_corpus
-from tongsa.runs.job import Job, save_job
+from tongsa.runs.directory import Run
+from tongsa.runs.job import Job, TrainOptions
 from tongsa.training.run import chunk_tokens
 
 HERE = Path(__file__).resolve().parent
@@ -91,17 +92,8 @@ def set_model(directory: Path, size: str, settings: Mapping[str, str]) -> Recipe
     processes = section.processes or cores
     chunk = chunk_tokens(recipe, processes, on_cpu=True)
     recipe = dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
-    job = Job(
-        source="",
-        target="",
-        seed=1,
-        minutes=None,
-        device="cpu",
-        threads=max(1, cores // recipe.training.processes),
-        corpora=[],
-        valid=[],
-    )
-    save_job(directory, recipe, job)
+    threads = max(1, cores // recipe.training.processes)
+    Run(directory).write_job(recipe, Job(options=TrainOptions(corpora=()), device="cpu", threads=threads))
     return recipe
 
 

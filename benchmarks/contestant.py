@@ -17,9 +17,8 @@ import torch
 
 import peers
 from tongsa.runs.directory import Run
-from tongsa.training.distributed import lead
-from tongsa.training.loop import Step, Trainer, Watcher
-from tongsa.training.memory import keep_freed_memory
+from tongsa.training.loop import Callbacks, Step, Trainer
+from tongsa.training.workers import keep_freed_memory, start_workers
 
 
 class Over(Exception):
@@ -53,17 +52,17 @@ class Turns:
 def tongsa(directory: Path) -> None:
     """As `tongsa train` does once the ids are prepared: its processes, its batches, its loop."""
     keep_freed_memory()
-    recipe, job = Run(directory).read_job()
-    device = torch.device(job.device)
-    with lead(recipe.training.processes, [str(directory)], device) as team:
+    run = Run(directory)
+    recipe, job = run.read_job()
+    with start_workers(recipe.training.processes, run, torch.device(job.device)) as group:
         torch.set_num_threads(job.threads)
-        trainer = Trainer(directory, recipe, job, team)
+        trainer = Trainer(run, recipe, job, group)
         turns = Turns()
 
         def updated(step: Step, progress: object) -> None:
             turns.count(step.tokens)
 
-        trainer.run(Watcher(updated=updated))
+        trainer.run(Callbacks(on_update=updated))
 
 
 def peer(name: str, directory: Path) -> None:

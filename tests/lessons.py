@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from tongsa.config import ModelSection, TrainingSection
+from tongsa.config.schedules import Moment, learning_rate
 from tongsa.decoding import Search, Special, decode
 from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import linear_cross_entropy
-from tongsa.training.optimizer import FlatAdam
-from tongsa.training.schedule import learning_rate
+from tongsa.training.optimizer import FlatOptimizer
 
 LETTERS, PAD, END = 10, 12, 0
 
@@ -38,7 +38,7 @@ def taught(lesson: Lesson, task: Task) -> Seq2Seq:
     torch.manual_seed(1)
     model = build(lesson.config, PAD + 1, None)
     section = TrainingSection(schedule="cosine", peak=lesson.peak, warmup=lesson.warmup, updates=lesson.updates)
-    adam = FlatAdam(model, section)
+    adam = FlatOptimizer(model, section)
     generator = torch.Generator().manual_seed(1)
     for update in range(1, lesson.updates + 1):
         letters = _draw(64, lesson.length, generator)
@@ -47,10 +47,14 @@ def taught(lesson: Lesson, task: Task) -> Seq2Seq:
         read, labels = torch.cat([torch.full((64, 1), PAD), target], dim=1), _with_end(target)
         adam.clear()
         features = model.features(model.encode(source, torch.ones_like(source, dtype=torch.bool)), read).flatten(0, 1)
-        linear_cross_entropy(features, model.projection(), labels.flatten(), lesson.smoothing).smoothed.backward()
+        linear_cross_entropy(features, model.projection(), labels.flatten(), lesson.smoothing).total.backward()
         adam.gradient /= labels.numel()
         adam.gradient *= min(1.0, 1.0 / float(adam.gradient.norm()))
-        adam.step(learning_rate(section, lesson.config.d_model, update, update / lesson.updates))
+        adam.step(
+            learning_rate(
+                section, Moment(update=update, fraction=update / lesson.updates, d_model=lesson.config.d_model)
+            )
+        )
     return model.eval()
 
 

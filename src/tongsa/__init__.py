@@ -11,6 +11,7 @@ __all__ = [
     "Translator",
     "__version__",
     "attention_html",
+    "resume",
     "train",
     "translate_document",
 ]
@@ -18,7 +19,7 @@ __all__ = [
 if TYPE_CHECKING:
     from tongsa.documents import translate_document
     from tongsa.pages.attention import frame as attention_html
-    from tongsa.training.run import train
+    from tongsa.training.run import resume, train
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.translator import Translation, Translator
 
@@ -33,10 +34,10 @@ def __getattr__(name: str) -> Any:
         from tongsa.documents import translate_document
 
         return translate_document
-    if name == "train":
-        from tongsa.training.run import train
+    if name in ("train", "resume"):
+        from tongsa.training import run
 
-        return train
+        return getattr(run, name)
     if name == "attention_html":
         from tongsa.pages.attention import frame
 

@@ -17,6 +17,7 @@ import torch
 from tests.lab.conftest import SETTINGS, UPDATES, Compare
 
 from tongsa.base.errors import DirectoryError, TrainingError, UsageError
+from tongsa.base.progress import Show
 from tongsa.lab.compare import running
 from tongsa.lab.compare.verdict import Comparison
 from tongsa.models.weights import read_tensors
@@ -89,7 +90,7 @@ def test_the_same_call_again_trains_and_measures_nothing(
     compare_here: Compare, finished: Finished, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, comparison = finished
-    monkeypatch.setattr(running, "train", lambda *_, **__: pytest.fail("it trains"))
+    monkeypatch.setattr(running, "fit_and_publish", lambda *_, **__: pytest.fail("it trains"))
     monkeypatch.setattr(running, "measure", lambda *_, **__: pytest.fail("it measures"))
     again = compare_here(out)
     assert again is not None
@@ -143,7 +144,7 @@ def test_killed_inside_a_model_it_goes_on_from_its_checkpoint(
 def test_a_training_that_was_asked_to_stop_stops_the_comparison(
     compare_here: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "train", lambda *_, **__: None)
+    monkeypatch.setattr(running, "fit_and_publish", lambda *_, **__: None)
     assert compare_here(tmp_path / "out") is None
 
 
@@ -151,14 +152,14 @@ def test_a_model_that_fails_does_not_cost_the_others(
     compare_here: Compare, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = copied(finished[0], tmp_path / "out")
-    train = running.train
+    train = running.fit_and_publish
 
-    def fail(*arguments: Any, **options: Any) -> Any:
-        if options["out"].name == "lstm":
+    def fail(run: Run, show: Show) -> Any:
+        if run.path.name == "lstm":
             raise TrainingError("the gradient was not finite")
-        return train(*arguments, **options)
+        return train(run, show)
 
-    monkeypatch.setattr(running, "train", fail)
+    monkeypatch.setattr(running, "fit_and_publish", fail)
     comparison = compare_here(out, "lstm")
     assert comparison is not None
     assert comparison.failed == {"lstm": "the gradient was not finite"}

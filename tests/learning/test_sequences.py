@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from tongsa.config import TrainingSection, TransformerSection
+from tongsa.config.schedules import Moment, learning_rate
 from tongsa.decoding import Search, Special, decode
 from tongsa.models.contracts import token_mask
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.optimizer import FlatAdam
-from tongsa.training.schedule import learning_rate
+from tongsa.training.optimizer import FlatOptimizer
 
 LETTERS, LENGTH, PAD, END = 10, 6, 12, 0
 
@@ -30,7 +30,7 @@ def taught(task: Task, updates: int) -> Transformer:
     config = TransformerSection(encoder_layers=1, decoder_layers=1, d_model=48, d_ff=96, heads=4, dropout=0.0)
     model = Transformer(config, PAD + 1)
     section = TrainingSection(schedule="cosine", peak=0.005, warmup=50, updates=updates)
-    adam = FlatAdam(model, section)
+    adam = FlatOptimizer(model, section)
     generator = torch.Generator().manual_seed(1)
     for update in range(1, updates + 1):
         source = draw(64, generator)
@@ -40,9 +40,9 @@ def taught(task: Task, updates: int) -> Transformer:
         mask = torch.ones_like(source, dtype=torch.bool)
         adam.clear()
         features = model.features(model.encode(source, mask), read).flatten(0, 1)
-        linear_cross_entropy(features, model.projection(), labels.flatten(), 0.1).smoothed.backward()
+        linear_cross_entropy(features, model.projection(), labels.flatten(), 0.1).total.backward()
         adam.gradient /= labels.numel()
-        adam.step(learning_rate(section, config.d_model, update, update / updates))
+        adam.step(learning_rate(section, Moment(update=update, fraction=update / updates, d_model=config.d_model)))
     return model.eval()
 
 

@@ -23,7 +23,7 @@ from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.weights import named_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
-from tongsa.training.optimizer import FlatAdam
+from tongsa.training.optimizer import FlatOptimizer
 
 PAD, END = 11, 0
 
@@ -248,13 +248,13 @@ def test_every_weight_learns_and_dropout_acts_in_training_only(
     assert torch.equal(model(*batch), model(*batch))
     model.train()
     assert not torch.equal(model(*batch), model(*batch))
-    adam = FlatAdam(model, recipe(kind).training)
+    adam = FlatOptimizer(model, recipe(kind).training)
     seen = torch.zeros_like(adam.gradient, dtype=torch.bool)
     for _ in range(5):
         adam.clear()
         source, mask = padded(torch.randint(2, PAD, (16, 6)).tolist())
         features = model.features(model.encode(source, mask), torch.randint(2, 29, (16, 5))).flatten(0, 1)
-        linear_cross_entropy(features, model.projection(), torch.randint(2, 29, (80,)), 0.1).smoothed.backward()
+        linear_cross_entropy(features, model.projection(), torch.randint(2, 29, (80,)), 0.1).total.backward()
         seen |= adam.gradient != 0
     assert all(bool(part.any()) for part in seen.split([p.numel() for p in model.parameters()]))
 

@@ -17,7 +17,7 @@ from tongsa.decoding.search import Sampling
 from tongsa.models import architectures_of, build_a
 from tongsa.models.contracts import NO_MEMORY, Decoder, Seq2Seq, State, Tree, select
 from tongsa.models.loss import linear_cross_entropy
-from tongsa.training.optimizer import FlatAdam
+from tongsa.training.optimizer import FlatOptimizer
 
 PAD, END = 11, 0
 SPECIAL = Special(start=PAD, end=END)
@@ -161,7 +161,7 @@ def test_every_weight_learns_and_dropout_acts_in_training_only(kind: dict[str, A
     assert torch.equal(logits(model, TARGET), logits(model, TARGET))
     model.train()
     assert not torch.equal(logits(model, TARGET), logits(model, TARGET))
-    adam = FlatAdam(model, TrainingSection())
+    adam = FlatOptimizer(model, TrainingSection())
     seen = torch.zeros_like(adam.gradient, dtype=torch.bool)
     for _ in range(5):
         adam.clear()

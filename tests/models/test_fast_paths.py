@@ -16,7 +16,7 @@ from tongsa.models.contracts import causal_mask, token_mask
 from tongsa.models.dropout import plain_dropout_add_norm
 from tongsa.models.loss import linear_cross_entropy, smoothed_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.optimizer import FlatAdam
+from tongsa.training.optimizer import FlatOptimizer
 
 PAD = 40
 SMOOTHING = 0.1
@@ -99,14 +99,14 @@ def some_batch(number: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def fast_training() -> list[float]:
     """As training does it: fused sublayers, a loss without logits, one flat vector of weights."""
     model = Transformer(MODEL, PAD + 1).train()
-    adam = FlatAdam(model, TrainingSection())
+    adam = FlatOptimizer(model, TrainingSection())
     losses = []
     for number in range(UPDATES):
         source, mask, target, labels = some_batch(number)
         real = labels != PAD
         adam.clear()
         features = model.features(model.encode(source, mask), target)
-        loss = linear_cross_entropy(features[real], model.projection(), labels[real], SMOOTHING).smoothed
+        loss = linear_cross_entropy(features[real], model.projection(), labels[real], SMOOTHING).total
         loss.backward()
         adam.gradient /= real.sum()
         adam.step(0.003)
@@ -129,7 +129,7 @@ def readable_training(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         real = labels != PAD
         adam.zero_grad()
         logits = model(source, mask, target)
-        loss = smoothed_cross_entropy(logits[real], labels[real], SMOOTHING).smoothed / real.sum()
+        loss = smoothed_cross_entropy(logits[real], labels[real], SMOOTHING).total / real.sum()
         loss.backward()
         adam.step()
         losses.append(float(loss.detach()))

@@ -24,10 +24,10 @@ def test_the_loss_and_its_gradient_equal_those_of_torch(smoothing: float) -> Non
     features, table, labels = inputs()
     logits = (features @ table[:-1].T).float().requires_grad_()
     ours = smoothed_cross_entropy(logits, labels, smoothing)
-    (gradient,) = torch.autograd.grad(ours.smoothed, logits)
+    (gradient,) = torch.autograd.grad(ours.total, logits)
     theirs = cross_entropy(logits, labels, label_smoothing=smoothing, reduction="sum")
     (expected,) = torch.autograd.grad(theirs, logits)
-    torch.testing.assert_close(ours.smoothed, theirs, rtol=1e-6, atol=1e-5)
+    torch.testing.assert_close(ours.total, theirs, rtol=1e-6, atol=1e-5)
     torch.testing.assert_close(gradient, expected, rtol=1e-5, atol=1e-6)
 
 
@@ -50,7 +50,7 @@ def test_the_loss_without_logits_equals_the_plain_one(smoothing: float, tokens: 
     for fast in (True, False):
         h, w = features.clone().requires_grad_(), table.clone().requires_grad_()
         if fast:
-            loss = linear_cross_entropy(h, w, labels, smoothing).smoothed
+            loss = linear_cross_entropy(h, w, labels, smoothing).total
         else:
             loss = cross_entropy(h @ w[:-1].T, labels, label_smoothing=smoothing, reduction="sum")
         (3 * loss).backward()  # a gradient of other than one has to be passed on too
@@ -65,17 +65,17 @@ def test_probabilities_too_small_for_a_float_have_their_logarithm_all_the_same(s
     table /= scale
     loss = linear_cross_entropy(features, table, labels, 0.1)
     plain = smoothed_cross_entropy(features @ table[:-1].T, labels, 0.1)
-    torch.testing.assert_close(loss.smoothed, plain.smoothed, rtol=1e-5, atol=0)
+    torch.testing.assert_close(loss.total, plain.total, rtol=1e-5, atol=0)
     torch.testing.assert_close(loss.log_loss, plain.log_loss, rtol=1e-5, atol=0)
 
 
 def test_pad_has_no_share_in_the_loss() -> None:
     """Its row of the table changes nothing, and gets no gradient."""
     features, table, labels = inputs()
-    before = linear_cross_entropy(features, table, labels, 0.1).smoothed
+    before = linear_cross_entropy(features, table, labels, 0.1).total
     table[-1] = 100.0
     table.requires_grad_()
-    after = linear_cross_entropy(features, table, labels, 0.1).smoothed
+    after = linear_cross_entropy(features, table, labels, 0.1).total
     after.backward()
     assert float(after.detach()) == float(before)
     assert table.grad is not None

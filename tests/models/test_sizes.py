@@ -10,11 +10,11 @@ import torch
 
 from tongsa.config import TransformerSection
 from tongsa.config.presets import PRESETS, load_recipe
+from tongsa.config.schedules import Moment, learning_rate
 from tongsa.models.contracts import token_mask
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.transformer import Transformer
-from tongsa.training.optimizer import FlatAdam
-from tongsa.training.schedule import learning_rate
+from tongsa.training.optimizer import FlatOptimizer
 
 JOINT = 37_000
 """Pieces of the vocabulary (§5.1)."""
@@ -72,7 +72,7 @@ def test_every_preset_builds_in_full_and_trains_a_step(name: str) -> None:
     assert parameters(section(name), JOINT + 1) > 1e6
     torch.manual_seed(1)
     model = Transformer(eighth(section(name)), 12).train()
-    adam = FlatAdam(model, recipe.training)
+    adam = FlatOptimizer(model, recipe.training)
     source, target = torch.randint(2, 11, (8, 5)), torch.randint(2, 11, (8, 4))
     read = torch.cat([torch.full((8, 1), 11), target[:, :-1]], dim=1)
     mask = token_mask(torch.full((8,), 5), 5)
@@ -80,7 +80,7 @@ def test_every_preset_builds_in_full_and_trains_a_step(name: str) -> None:
     def loss() -> torch.Tensor:
         features = model.features(model.encode(source, mask), read).flatten(0, 1)
         smoothing = recipe.training.label_smoothing
-        return linear_cross_entropy(features, model.projection(), target.flatten(), smoothing).smoothed
+        return linear_cross_entropy(features, model.projection(), target.flatten(), smoothing).total
 
     model.eval()
     before = loss().item()
@@ -89,7 +89,9 @@ def test_every_preset_builds_in_full_and_trains_a_step(name: str) -> None:
         adam.clear()
         loss().backward()
         assert all(p.grad is not None and bool(p.grad.any()) for p in model.parameters()), "every weight learns"
-        adam.step(min(1e-3, learning_rate(recipe.training, recipe.model.d_model, 4000, 0.5)))
+        adam.step(
+            min(1e-3, learning_rate(recipe.training, Moment(update=4000, fraction=0.5, d_model=recipe.model.d_model)))
+        )
     model.eval()
     assert loss().item() < before
 
@@ -98,10 +100,10 @@ def test_a_full_base_model_trains_a_step() -> None:
     recipe = load_recipe("base", {})
     torch.manual_seed(1)
     model = Transformer(section("base"), 12)
-    adam = FlatAdam(model, recipe.training)
+    adam = FlatOptimizer(model, recipe.training)
     source, read = torch.randint(2, 11, (2, 3)), torch.randint(2, 11, (2, 3))
     features = model.features(model.encode(source, token_mask(torch.full((2,), 3), 3)), read).flatten(0, 1)
     before = model.source_embedding.weight.detach().clone()
-    linear_cross_entropy(features, model.projection(), source.flatten(), 0.1).smoothed.backward()
+    linear_cross_entropy(features, model.projection(), source.flatten(), 0.1).total.backward()
     adam.step(1e-3)
     assert not torch.equal(model.source_embedding.weight, before)

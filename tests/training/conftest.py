@@ -59,7 +59,9 @@ def train_here(corpus: Path) -> Callable[..., tongsa.Translator | None]:
     """Train in this process."""
 
     def train(out: Path, changes: Mapping[str, str] | None = None, **options: Any) -> tongsa.Translator | None:
-        settings = {**({} if "resume" in options else SETTINGS), **(changes or {})}
+        if options.pop("resume", False):
+            return tongsa.resume(out, settings=changes, **options)
+        settings = {**SETTINGS, **(changes or {})}
         return tongsa.train(
             options.pop("corpus", corpus),
             source="ko",

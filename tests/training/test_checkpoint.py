@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tongsa.data.batches import Position
+from tongsa.evaluation.metrics import METRICS
 from tongsa.training import checkpoint as module
 from tongsa.training.checkpoint import Progress, average, checkpoints, latest, prune, save_checkpoint, to_average
 
@@ -84,14 +85,14 @@ def test_a_half_written_folder_is_no_checkpoint_and_is_cleared_away(tmp_path: Pa
     (leftover / "weights.safetensors").write_bytes(b"half")
     assert updates(tmp_path) == [1]
     save(tmp_path, 2)
-    prune(tmp_path, keep=5, by_score=False)
+    prune(tmp_path, keep=5, best_by=None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["00000001", "00000002"]
 
 
 def test_prune_keeps_the_last_for_the_average_and_the_newest_for_resuming(tmp_path: Path) -> None:
     for update in range(1, 7):
         save(tmp_path, update)
-        prune(tmp_path, keep=3, by_score=False)
+        prune(tmp_path, keep=3, best_by=None)
     assert updates(tmp_path) == [4, 5, 6]
     assert [each.update for each in checkpoints(tmp_path) if each.resumable] == [5, 6]
 
@@ -99,9 +100,9 @@ def test_prune_keeps_the_last_for_the_average_and_the_newest_for_resuming(tmp_pa
 def test_prune_keeps_the_best_for_the_average(tmp_path: Path) -> None:
     for update, score in enumerate([3.0, 9.0, 1.0, 8.0, 2.0, 4.0], 1):
         save(tmp_path, update, score)
-        prune(tmp_path, keep=2, by_score=True)
+        prune(tmp_path, keep=2, best_by=METRICS["bleu"])
     assert updates(tmp_path) == [2, 4, 5, 6]
-    assert [each.update for each in to_average(checkpoints(tmp_path), 2, by_score=True)] == [4, 2]
+    assert [each.update for each in to_average(checkpoints(tmp_path), 2, best_by=METRICS["bleu"])] == [4, 2]
     newest = latest(tmp_path)
     assert newest is not None
     assert newest.update == 6
@@ -117,7 +118,7 @@ def test_a_score_of_0_is_the_worst_one_and_not_a_missing_one(tmp_path: Path) -> 
 def test_one_checkpoint_to_average_still_leaves_two_to_resume_from(tmp_path: Path) -> None:
     for update in range(1, 5):
         save(tmp_path, update)
-        prune(tmp_path, keep=1, by_score=False)
+        prune(tmp_path, keep=1, best_by=None)
     assert updates(tmp_path) == [3, 4]
 
 
@@ -134,11 +135,11 @@ def test_a_kill_while_pruning_leaves_no_half_checkpoint_to_be_read(
 
     monkeypatch.setattr(module.shutil, "rmtree", half)
     with pytest.raises(Killed):
-        prune(tmp_path, keep=2, by_score=by_score)
+        prune(tmp_path, keep=2, best_by=METRICS["bleu"] if by_score else None)
     monkeypatch.undo()
     for each in checkpoints(tmp_path):
         assert each.progress().update == each.update
-    prune(tmp_path, keep=2, by_score=by_score)
+    prune(tmp_path, keep=2, best_by=METRICS["bleu"] if by_score else None)
     assert updates(tmp_path) == [5, 6]
     assert not list(tmp_path.glob(".*"))
 

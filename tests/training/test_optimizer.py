@@ -1,4 +1,4 @@
-"""FlatAdam against torch.optim.Adam."""
+"""Flat optimizers against those of torch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from tongsa.config import TrainingSection
-from tongsa.training.optimizer import FlatAdam
+from tongsa.training.optimizer import FlatOptimizer
 
 
 def model() -> nn.Module:
@@ -19,7 +19,7 @@ def loss(network: nn.Module, step: int) -> torch.Tensor:
     return (network(x) - x[:, :2]).square().sum()
 
 
-def take(network: nn.Module, adam: FlatAdam, steps: range) -> None:
+def take(network: nn.Module, adam: FlatOptimizer, steps: range) -> None:
     for step in steps:
         adam.clear()
         loss(network, step).backward()
@@ -29,7 +29,7 @@ def take(network: nn.Module, adam: FlatAdam, steps: range) -> None:
 def test_flat_adam_equals_adam_parameter_by_parameter() -> None:
     flat, plain = model(), model()
     section = TrainingSection()
-    ours = FlatAdam(flat, section, extra=3)
+    ours = FlatOptimizer(flat, section, extra=3)
     theirs = torch.optim.Adam(plain.parameters(), betas=(0.9, 0.98), eps=1e-9)
     for step in range(20):
         ours.clear()
@@ -45,7 +45,7 @@ def test_flat_adam_equals_adam_parameter_by_parameter() -> None:
 
 def test_weights_and_gradients_are_views_of_two_vectors() -> None:
     network = model()
-    adam = FlatAdam(network, TrainingSection(), extra=2)
+    adam = FlatOptimizer(network, TrainingSection(), extra=2)
     assert len(adam.message) == sum(p.numel() for p in network.parameters()) + 2
     loss(network, 0).backward()
     assert torch.equal(adam.gradient, torch.cat([p.grad.flatten() for p in network.parameters() if p.grad is not None]))
@@ -55,7 +55,7 @@ def test_weights_and_gradients_are_views_of_two_vectors() -> None:
 
 def test_gradients_of_several_chunks_add_up() -> None:
     network = model()
-    adam = FlatAdam(network, TrainingSection())
+    adam = FlatOptimizer(network, TrainingSection())
     one, both = [], []
     for step in (1, 2):
         adam.clear()
@@ -70,14 +70,14 @@ def test_gradients_of_several_chunks_add_up() -> None:
 
 def test_a_state_saved_and_loaded_goes_on_bit_for_bit() -> None:
     straight = model()
-    take(straight, FlatAdam(straight, TrainingSection()), range(8))
+    take(straight, FlatOptimizer(straight, TrainingSection()), range(8))
     first = model()
-    adam = FlatAdam(first, TrainingSection())
+    adam = FlatOptimizer(first, TrainingSection())
     take(first, adam, range(5))
     state, weights = adam.state(), [p.detach().clone() for p in first.parameters()]
     take(first, adam, range(5, 6))  # what is saved must not go on changing
     second = model()
-    again = FlatAdam(second, TrainingSection())
+    again = FlatOptimizer(second, TrainingSection())
     with torch.no_grad():
         for parameter, saved in zip(second.parameters(), weights, strict=True):
             parameter.copy_(saved)

@@ -15,9 +15,10 @@ from tongsa.base.errors import DirectoryError, TrainingError, UsageError
 from tongsa.models.weights import read_tensors
 from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
+from tongsa.tasks.translation import TranslationObjective
 from tongsa.training.checkpoint import checkpoints, latest
-from tongsa.training.distributed import Team
-from tongsa.training.loop import End, Trainer, Watcher
+from tongsa.training.loop import Callbacks, End, Trainer
+from tongsa.training.workers import ProcessGroup
 from tongsa.translation.translator import Translator
 
 Train = Callable[..., Translator | None]
@@ -46,7 +47,7 @@ def trainer(train_here: Train, finished: Path, tmp_path: Path) -> Callable[..., 
             if not (fresh / name).exists():
                 (fresh / name).symlink_to(finished / name)
         settings = {f"training.{key}": value for key, value in changes.items()}
-        return Trainer(fresh, recipe.with_settings(settings), job, Team())
+        return Trainer(Run(fresh), recipe.with_settings(settings), job, ProcessGroup())
 
     return make
 
@@ -78,8 +79,8 @@ def test_the_log_begins_with_what_is_trained_on_what(finished: Path) -> None:
     (start,) = events(finished, "start")
     weights = read_tensors(finished / "weights.safetensors")
     assert start["parameters"] == sum(weight.numel() for weight in weights.values())
-    assert start["pairs"] == Run(finished).read_card().training.examples
-    assert 280 < start["pairs"] < 300, "a few of 300 are held out"
+    assert start["examples"] == Run(finished).read_card().training.examples
+    assert 280 < start["examples"] < 300, "a few of 300 are held out"
     assert (start["processes"], start["threads"], start["update"]) == (1, 1, 0)
 
 
@@ -261,22 +262,22 @@ def test_a_bad_update_is_skipped_and_said(trainer: Callable[..., Trainer]) -> No
         seen.append(step.skipped)
         weights.append(torch.cat([p.detach().flatten() for p in subject.model.parameters()]))
 
-    assert subject.run(Watcher(updated=updated)) == End.BUDGET_USED
+    assert subject.run(Callbacks(on_update=updated)) == End.BUDGET_USED
     assert seen == [False, True, False, False]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[1], weights[2])
     assert all(w.isfinite().all() for w in weights)
-    assert float(subject.adam.state()["step"]) == 3
+    assert float(subject.optimizer.state()["step"]) == 3
 
 
 def test_three_bad_updates_in_a_row_stop_with_advice(trainer: Callable[..., Trainer]) -> None:
     subject = trainer(updates="20", checkpoint_every="1")
     poison(subject, {3, 4, 6, 7, 8})
     with pytest.raises(TrainingError, match="3 updates in a row") as caught:
-        subject.run(Watcher())
+        subject.run(Callbacks())
     assert "training.peak" in str(caught.value)
     assert "--resume" in str(caught.value)
-    newest = latest(subject.checkpoints)
+    newest = latest(subject.files.checkpoints)
     assert newest is not None
     assert newest.update == 7
     assert all(weight.isfinite().all() for weight in newest.weights().values())
@@ -284,25 +285,26 @@ def test_three_bad_updates_in_a_row_stop_with_advice(trainer: Callable[..., Trai
 
 def test_clipping_bounds_the_step_but_not_what_is_told(trainer: Callable[..., Trainer]) -> None:
     subject = trainer(clip="0.001")
-    _, chunks = next(subject.plan.updates(subject.progress.position))
+    _, chunks = next(subject.objective.order.updates(subject.progress.position))
     step = subject.update(chunks)
     assert step.gradient_norm > 0.001
-    assert float(subject.adam.gradient.norm()) == pytest.approx(0.001, rel=1e-4)
+    assert float(subject.optimizer.gradient.norm()) == pytest.approx(0.001, rel=1e-4)
 
 
 def test_gradient_accumulation_equals_one_large_chunk(trainer: Callable[..., Trainer]) -> None:
     """Without dropout and sampling, an update in many chunks and in one has the same gradient."""
     subject = trainer()
-    subject.recipe = subject.recipe.with_settings({"subwords.sampling": "0.0"})
+    assert isinstance(subject.objective, TranslationObjective)
+    subject.objective.recipe = subject.recipe.with_settings({"subwords.sampling": "0.0"})
     subject.model.eval()
-    _, chunks = next(subject.plan.updates(subject.progress.position))
+    _, chunks = next(subject.objective.order.updates(subject.progress.position))
     assert len(chunks) > 1
     gradients = []
     for pieces in (chunks, [torch.cat([torch.from_numpy(c) for c in chunks]).numpy()]):
-        subject.adam.clear()
+        subject.optimizer.clear()
         for index, rows in enumerate(pieces):
             subject._add_gradient(rows, index)
-        gradients.append(subject.adam.gradient.clone())
+        gradients.append(subject.optimizer.gradient.clone())
     torch.testing.assert_close(gradients[0], gradients[1], atol=1e-4, rtol=1e-4)
 
 

@@ -15,7 +15,6 @@ from tongsa.cli.options import (
     Seed,
     Settings,
     Valid,
-    check_minutes,
     grouped,
     parse_settings,
 )
@@ -52,24 +51,22 @@ def distill(
     Example:  tongsa distill runs/en-de data/train --valid data/valid --out runs/en-de-fast --minutes 30
     """
     from tongsa.base.progress import for_this_stream
+    from tongsa.runs.job import TrainOptions
     from tongsa.training.distill import distil
+    from tongsa.training.run import resume as resume_training
 
-    check_minutes(minutes)
-    distil(
-        teacher,
-        corpus,
-        out=out,
-        recipe=recipe,
-        settings=parse_settings(setting),
-        valid=valid,
-        beam=beam,
+    settings = parse_settings(setting)
+    if resume:
+        resume_training(out, settings=settings, minutes=minutes, show=for_this_stream())
+        return
+    options = TrainOptions(
+        corpora=tuple(corpus),
+        valid=tuple(valid or ()),
+        recipe=recipe or "auto",
+        settings=settings if encoding == "utf-8" else {**settings, "corpus.encoding": encoding},
         minutes=minutes,
         seed=seed,
-        resume=resume,
-        encoding=encoding,
         threads=machine.threads,
         device=machine.device,
-        show=for_this_stream(),
-        inherit=not scratch,
-        references=not teacher_only,
     )
+    distil(teacher, options, out, beam=beam, inherit=not scratch, references=not teacher_only, show=for_this_stream())

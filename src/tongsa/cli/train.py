@@ -168,26 +168,33 @@ def _run(
     init: Path | None = None,
     mix: MixOptions = MixOptions(),
 ) -> None:
-    import tongsa
     from tongsa.base.progress import for_this_stream
+    from tongsa.runs.directory import Run
+    from tongsa.runs.job import TrainOptions
+    from tongsa.training.run import resume as resume_training
+    from tongsa.training.run import train_with
 
-    translator = tongsa.train(
-        corpus,
+    options = TrainOptions(
+        corpora=tuple(corpus),
         source=source,
         target=target,
-        out=out,
-        valid=text.valid,
+        valid=tuple(text.valid or ()),
         recipe=recipe,
         settings={**parse_settings(budget.setting), **text.settings()},
         minutes=budget.minutes,
         seed=budget.seed,
-        resume=resume,
         threads=machine.threads,
         device=machine.device,
-        show=for_this_stream(),
-        init=init,
-        mix=mix.mix,
+        init=str(init) if init else None,
+        mix=tuple(mix.mix or ()),
         mix_ratio=mix.mix_ratio,
     )
+    if resume:
+        device = None if machine.device == "auto" else machine.device
+        translator = resume_training(
+            out, settings=options.settings, minutes=budget.minutes, device=device, show=for_this_stream()
+        )
+    else:
+        translator = train_with(options, Run(out), for_this_stream())
     if translator is None and os.getenv("RANK", "0") == "0":  # of several processes, only rank 0 returns a translator
         raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator

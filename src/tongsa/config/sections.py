@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from tongsa.config.schedules import SCHEDULES
+
 
 def bounds(section: object, *, fractions: list[str] | None = None, **limits: tuple[float, float]) -> list[str]:
     """A sentence for every value outside its limits; `key=(lowest, highest)`, both allowed.
@@ -93,8 +95,10 @@ class TrainingSection:
     """Target tokens that go through the model at once: bounds the memory (0: chosen for the device)."""
     processes: int = 0
     """Worker processes on the CPU, a share of the threads each (0: chosen for the machine and the model)."""
-    schedule: Literal["noam", "inverse-sqrt", "cosine", "constant"] = "noam"
-    """The learning rate over time; noam is Eq. 3."""
+    optimizer: Literal["adam", "sgd"] = "adam"
+    """What makes a step of a gradient (§5.3)."""
+    schedule: str = "noam"
+    """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, constant, or that of another package."""
     warmup: int = 4000
     """Updates in which the learning rate rises."""
     peak: float = 0.0
@@ -117,6 +121,8 @@ class TrainingSection:
     """Pairs of the validation set that are scored while training."""
     patience: int = 0
     """Stop after so many validations without a better score (0: never)."""
+    select: str = ""
+    """The metric that selects checkpoints: bleu, chrf, log_loss, ... (empty: the task's own, for translation BLEU)."""
     average: int = 5
     """Checkpoints averaged into the final weights (§6.1: the last 5); 1 takes one as it is."""
     average_of: Literal["last", "best"] = "last"
@@ -141,7 +147,9 @@ class TrainingSection:
             validate_every=(0, MANY),
             patience=(0, MANY),
         )
-        if self.schedule != "noam" and self.peak == 0:
+        if self.schedule not in SCHEDULES:
+            found.append(f"schedule is {self.schedule!r}; it can be {', '.join(SCHEDULES)}")
+        elif self.schedule != "noam" and self.peak == 0:
             found.append(f'schedule "{self.schedule}" needs a peak: the highest learning rate, for example 0.001')
         return found
 

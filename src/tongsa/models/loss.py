@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,13 +16,16 @@ TINY = 1e-30
 """Below it a float32 probability has lost digits: they end at 1e-38, the last ones with fewer bits."""
 
 
-class Loss(NamedTuple):
-    """Sums over the tokens."""
+@dataclass(frozen=True)
+class Loss:
+    """Sums over tokens, or over whatever else a task has labels for."""
 
-    smoothed: Tensor
-    """What is minimised."""
+    total: Tensor
+    """What is minimised; with label smoothing, where that is on."""
     log_loss: Tensor
-    """-log p of the labels: e to the mean of it is the perplexity."""
+    """-log p of the labels, without gradient: e to the mean of it is the perplexity."""
+    count: int
+    """How many tokens the two are sums over."""
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float) -> Loss:
@@ -32,7 +36,7 @@ def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float) -> 
     log_p = torch.log_softmax(logits.float(), dim=-1)
     log_loss = -log_p.gather(1, labels[:, None]).sum()
     spread = -log_p.mean(dim=-1).sum()
-    return Loss((1 - smoothing) * log_loss + smoothing * spread, log_loss.detach())
+    return Loss((1 - smoothing) * log_loss + smoothing * spread, log_loss.detach(), len(labels))
 
 
 def linear_cross_entropy(features: Tensor, table: Tensor, labels: Tensor, smoothing: float) -> Loss:
@@ -42,7 +46,8 @@ def linear_cross_entropy(features: Tensor, table: Tensor, labels: Tensor, smooth
     Forward and backward are one pass over a few hundred tokens at a time. The whole table is taken, because slicing it
     outside would have autograd write a second gradient of its size.
     """
-    return Loss(*_LinearCrossEntropy.apply(features, table, labels, smoothing))  # type: ignore[no-untyped-call]
+    total, log_loss = _LinearCrossEntropy.apply(features, table, labels, smoothing)  # type: ignore[no-untyped-call]
+    return Loss(total, log_loss, len(labels))
 
 
 class _LinearCrossEntropy(torch.autograd.Function):

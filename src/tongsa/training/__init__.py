@@ -1,1 +1,4 @@
-"""Training: from pairs to weights."""
+"""The one trainer, for every task of tasks/: prepare -> fit -> publish (run.py), the loop, workers, checkpoints, log.
+
+`python -m tongsa.training` is a further worker process of a training; `tongsa train` starts it.
+"""

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from tongsa.base.files import replacing
 from tongsa.data.batches import Position
+from tongsa.evaluation.contracts import Metric
 from tongsa.models.weights import read_tensors
 
 RESUMABLE = 2
@@ -37,12 +38,16 @@ class Progress:
     seconds: float = 0.0
     target_tokens: int = 0
     fraction: float = 0.0
-    """Of the budget that is used."""
+    """Part of the budget that is used."""
     best_score: float | None = None
     best_update: int = 0
     validations_since_best: int = 0
     score: float | None = None
-    """Of the newest validation."""
+    """Score of the newest validation, by the metric that selects checkpoints."""
+    stage: int = 0
+    """Number of the stage, for tasks whose training has several."""
+    stage_began: int = 0
+    """The update after which this stage began."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +108,10 @@ def latest(root: Path) -> Checkpoint | None:
     return resumable[-1] if resumable else None
 
 
-def prune(root: Path, keep: int, by_score: bool) -> None:
+def prune(root: Path, keep: int, best_by: Metric | None) -> None:
     """Keep what --resume and the average need: the newest, and the last (or best) `keep`."""
     present = checkpoints(root)
-    wanted = {checkpoint.update for checkpoint in to_average(present, keep, by_score)}
+    wanted = {checkpoint.update for checkpoint in to_average(present, keep, best_by)}
     newest = {checkpoint.update for checkpoint in present[-RESUMABLE:]}
     for checkpoint in present:
         if checkpoint.update in newest:
@@ -119,13 +124,15 @@ def prune(root: Path, keep: int, by_score: bool) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
 
 
-def to_average(present: list[Checkpoint], keep: int, by_score: bool) -> list[Checkpoint]:
-    """The last `keep` checkpoints, or those with the best validation scores."""
-    if not by_score:
+def to_average(present: list[Checkpoint], keep: int, best_by: Metric | None) -> list[Checkpoint]:
+    """The last `keep` checkpoints, or those with the best validation scores by this metric, the best last."""
+    if best_by is None:
         return present[-keep:]
-    scores = {checkpoint.update: checkpoint.progress().score for checkpoint in present}
-    scored = [checkpoint for checkpoint in present if scores[checkpoint.update] is not None]
-    return sorted(scored, key=lambda checkpoint: scores[checkpoint.update] or 0.0)[-keep:] or present[-keep:]
+    scores = {checkpoint.folder.name: checkpoint.progress().score for checkpoint in present}
+    newest_first = {name: score for name, score in reversed(scores.items()) if score is not None}
+    ranked = best_by.ranking(newest_first)[:keep]
+    by_name = {checkpoint.folder.name: checkpoint for checkpoint in present}
+    return [by_name[name] for name in reversed(ranked)] or present[-keep:]
 
 
 def average(chosen: list[Checkpoint]) -> dict[str, Tensor]:

@@ -7,18 +7,21 @@ that sees nothing else learns it by heart too: so it learns from the corpus's ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from tongsa.base.files import replacing, write_atomically
 from tongsa.base.progress import Show, Silent
+from tongsa.config import CorpusSection
 from tongsa.formats.pairs import Pair, Reading, open_corpus
+from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
+from tongsa.tasks.inheriting import student_recipe
 from tongsa.text.lines import tidy
-from tongsa.training.inherit import student_recipe
-from tongsa.training.run import Names, train
+from tongsa.training.run import names, train_with
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translator
 
@@ -28,60 +31,56 @@ RECIPE = "student.toml"
 
 def distil(
     teacher: str | Path,
-    corpus: Sequence[str | Path],
-    *,
+    options: TrainOptions,
     out: str | Path,
-    recipe: str | None = None,
-    settings: Mapping[str, str] | None = None,
-    valid: Names | None = None,
+    *,
     beam: int = 4,
-    minutes: float | None = None,
-    seed: int = 1,
-    resume: bool = False,
-    encoding: str = "utf-8",
-    threads: int | None = None,
-    device: str = "auto",
-    show: Show | None = None,
     inherit: bool = True,
     references: bool = True,
+    show: Show | None = None,
 ) -> Translator | None:
-    """Write the teacher's translation of the corpus to `out`/distilled; train a student on it, with its subwords.
+    """Let a teacher translate the corpora of the options into `out`/distilled, and train a student on that.
 
-    recipe      of the student; without one it is the teacher's own with two decoder layers
-    inherit     begin with those of the teacher's weights that fit
-    references  learn from the translations of the corpus too
+    beam        hypotheses of the teacher's search
+    inherit     begin with those of the teacher's weights that fit; the subwords are the teacher's in any case
+    references  learn from the corpora's own translations too
+
+    The languages are the teacher's. With the recipe `auto` the student has the teacher's own with two decoder layers.
     """
     show = show or Silent()
-    master = Translator.load(teacher, device=device, threads=threads)
-    source, target = master.card.source, master.card.target
-    folder = Path(out) / "distilled"
+    options.check()
+    master = Translator.load(teacher, device=options.device, threads=options.threads)
+    run = Run(Path(out))
+    folder = run.distilled
     if not folder.is_dir():
-        pairs = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding))
-        _translate(master, pairs, folder, beam, show)
-    if not recipe:
-        write_atomically(folder / RECIPE, student_recipe(Path(teacher)).to_toml())
-    return train(
-        [folder / "train", folder / "references"] if references else folder / "train",
-        source=source,
-        target=target,
-        out=out,
-        valid=valid,
-        recipe=recipe or str(folder / RECIPE),
-        settings=settings,
-        minutes=minutes,
-        seed=seed,
-        resume=resume,
-        threads=threads,
-        device=device,
-        show=show,
-        subwords=None if inherit else teacher,
-        teacher=teacher if inherit else None,
+        encoding = str(options.settings.get("corpus.encoding", CorpusSection.encoding))
+        reading = Reading(source=master.card.source, target=master.card.target, encoding=encoding)
+        _translate(master, open_corpus(options.corpora, reading), folder, beam, show)
+    recipe = options.recipe
+    if recipe == "auto":
+        recipe = str(folder / RECIPE)
+        write_atomically(folder / RECIPE, student_recipe(Run(Path(teacher))).to_toml())
+    written = {key: value for key, value in options.settings.items() if key != "corpus.encoding"}
+    found: Translator | None = train_with(
+        dataclasses.replace(
+            options,
+            corpora=names([folder / "train", folder / "references"] if references else folder / "train"),
+            source=master.card.source,
+            target=master.card.target,
+            recipe=recipe,
+            settings=written,
+            subwords=None if inherit else str(teacher),
+            teacher=str(teacher) if inherit else None,
+        ),
+        run,
+        show,
     )
+    return found
 
 
 def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: int, show: Show) -> None:
     """Every source with the teacher's translation; written whole or not at all."""
-    options = TranslateOptions(search=replace(teacher.search, beam=beam), tokens=False)
+    options = TranslateOptions(search=dataclasses.replace(teacher.search, beam=beam), tokens=False)
     rest = iter(pairs)
     with replacing(folder) as temporary, show.bar("teacher translates", None, "pairs") as bar:
         temporary.mkdir()

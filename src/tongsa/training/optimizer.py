@@ -1,4 +1,4 @@
-"""Adam (§5.3) over one flat vector: all weights are views of it, and all gradients of another.
+"""Optimizers over one flat vector: all weights are views of it, and all gradients of another.
 
 So clearing the gradients, summing them over workers, clipping and the step itself are one operation each.
 """
@@ -13,7 +13,22 @@ from torch import Tensor, nn
 from tongsa.config import TrainingSection
 
 
-class FlatAdam:
+def adam(weights: nn.Parameter, section: TrainingSection) -> torch.optim.Optimizer:
+    """Adam (§5.3)."""
+    betas = (section.beta1, section.beta2)
+    return torch.optim.Adam([weights], lr=0.0, betas=betas, eps=section.epsilon, fused=True)
+
+
+def sgd(weights: nn.Parameter, section: TrainingSection) -> torch.optim.Optimizer:
+    """Plain stochastic gradient descent."""
+    return torch.optim.SGD([weights], lr=0.0)
+
+
+OPTIMIZERS: dict[str, Callable[[nn.Parameter, TrainingSection], torch.optim.Optimizer]] = {"adam": adam, "sgd": sgd}
+"""By the name that `training.optimizer` has."""
+
+
+class FlatOptimizer:
     def __init__(
         self,
         model: nn.Module,
@@ -41,21 +56,27 @@ class FlatAdam:
             parameter.grad = self.gradient[span].view_as(parameter)
             place = span.stop
         self.weights.grad = self.gradient
-        betas = (section.beta1, section.beta2)
-        self._adam = torch.optim.Adam([self.weights], lr=0.0, betas=betas, eps=section.epsilon, fused=True)
+        self._optimizer = OPTIMIZERS[section.optimizer](self.weights, section)
 
     def clear(self) -> None:
+        """Set gradient and extra numbers to 0."""
         self.message.zero_()
 
+    def clip(self, norm: float, largest: float) -> None:
+        """Scale the gradient, whose norm is given, down to the largest allowed norm (0: none)."""
+        if largest and norm > largest:
+            self.gradient *= largest / norm
+
     def step(self, rate: float) -> None:
-        self._adam.param_groups[0]["lr"] = rate
-        self._adam.step()
+        self._optimizer.param_groups[0]["lr"] = rate
+        self._optimizer.step()
 
     def state(self) -> dict[str, Tensor]:
-        """The moments and the count of steps, for a checkpoint."""
-        return {name: value.clone() for name, value in self._adam.state[self.weights].items()}
+        """Moments and count of steps, for a checkpoint; empty for an optimizer that keeps nothing."""
+        kept = self._optimizer.state[self.weights]
+        return {name: value.clone() for name, value in kept.items() if isinstance(value, Tensor)}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        self._adam.state[self.weights] = {
+        self._optimizer.state[self.weights] = {
             name: value if name == "step" else value.to(self.weights.device) for name, value in state.items()
         }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import shutil
+import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +30,8 @@ from tongsa.translation.repetition import cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, with_words
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from tongsa.engines.native import NativeEngine
 
 __all__ = ["TranslateOptions", "Translation", "Translator"]
@@ -104,6 +109,25 @@ class Translator:
         )
         translator = cls(card, subwords, fast, made)
         translator.made_with = f"ctranslate2 {fast.precision}{' with a shortlist' if shortlist else ''}"
+        return translator
+
+    @classmethod
+    def from_weights(
+        cls, card: Card, subwords: Subwords, weights: Mapping[str, Tensor], *, device: str = "auto"
+    ) -> Translator:
+        """Make a translator of weights in memory, with the engine that `load` would choose.
+
+        Engines are compiled from files, so there is a directory behind it; it goes with the translator.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
+        try:
+            subwords.save(folder)
+            Run(folder).write_translator(card, weights)
+            translator = cls.load(folder, device=device)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(translator, shutil.rmtree, folder, ignore_errors=True)
         return translator
 
     @cached_property

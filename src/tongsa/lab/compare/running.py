@@ -9,8 +9,6 @@ DIR/plan.json              what is compared
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -25,8 +23,8 @@ from tongsa.lab.compare.result import Result, stored_result
 from tongsa.lab.compare.verdict import Comparison, judge_all, pictured
 from tongsa.lab.compare.writing import write_all
 from tongsa.runs.directory import Run
-from tongsa.runs.job import Job, TrainOptions
-from tongsa.training.run import train
+from tongsa.runs.job import TrainOptions
+from tongsa.training.run import fit_and_publish, share_prepared
 
 Names = str | Path | Sequence[str | Path]
 
@@ -102,17 +100,10 @@ def _one(folder: Path, name: str, plan: Plan, test: Texts, show: Show) -> Result
         return stored
     directory = folder / MODELS / name
     if not _is_trained(directory):
-        _begin(directory, folder / PREPARED, name, plan)
-        trained = train(
-            [],
-            source=plan.source,
-            target=plan.target,
-            out=directory,
-            resume=True,
-            threads=plan.threads,
-            device=plan.device,
-            show=show,
-        )
+        run = Run(directory)
+        if not run.job_file.is_file():
+            share_prepared(Run(folder / PREPARED), run, plan.recipes[name], _options(plan))
+        trained = fit_and_publish(run, show)
         if trained is None:
             return None
     shown = pictured(test, Prepared.open(directory).subwords)
@@ -125,32 +116,17 @@ def _is_trained(directory: Path) -> bool:
     return bool(Run(directory).events("finish"))
 
 
-def _begin(directory: Path, prepared: Path, name: str, plan: Plan) -> None:
-    """A training that has its ids, and can be resumed from its beginning."""
-    run = Run(directory)
-    if run.job_file.is_file():
-        return
-    shutil.rmtree(directory, ignore_errors=True)  # a kill may have left half of the links
-    # Links need no room; ids are never written in place, so none can be changed through them.
-    shutil.copytree(prepared, directory, copy_function=_link, ignore=shutil.ignore_patterns(run.log_file.name))
-    recipe = plan.recipes[name]
-    options = TrainOptions(
+def _options(plan: Plan) -> TrainOptions:
+    return TrainOptions(
         corpora=tuple(plan.corpora),
         source=plan.source,
         target=plan.target,
         valid=tuple(plan.valid),
         minutes=plan.minutes,
         seed=plan.seed,
+        threads=plan.threads,
+        device=plan.device,
     )
-    threads = max(1, plan.threads // recipe.training.processes)
-    run.write_job(recipe, Job(options=options, device=plan.device, threads=threads))
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without them
-        shutil.copyfile(source, target)
 
 
 def _names(names: Names | None) -> list[str]:

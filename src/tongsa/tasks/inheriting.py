@@ -31,20 +31,20 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def student_recipe(teacher: Path) -> Recipe:
+def student_recipe(teacher: Run) -> Recipe:
     """The teacher's own, but with two decoder layers: the decoder is where the time of translating goes."""
-    recipe = Run(teacher).read_card().recipe
+    recipe = teacher.read_card().recipe
     changes: dict[str, dict[str, Any]] = {"training": SETTINGS}
     if isinstance(recipe.model, TransformerSection):
         changes["model"] = {"decoder_layers": min(DECODER_LAYERS, recipe.model.decoder_layers)}
-    return Recipe.from_values(merge(recipe.to_values(), changes), f"a student of {teacher}")
+    return Recipe.from_values(merge(recipe.to_values(), changes), f"a student of {teacher.path}")
 
 
-def write_inherited(path: Path, teacher: Path, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
+def write_inherited(path: Path, teacher: Run, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
     """Write the weights a student begins with; how many tensors are the teacher's, and how many there are."""
     torch.manual_seed(seed)
     weights = named_weights(build_model(model, subwords))
-    taken = inherited(weights, model, read_tensors(Run(teacher).weights_file), Run(teacher).read_card().recipe.model)
+    taken = inherited(weights, model, read_tensors(teacher.weights_file), teacher.read_card().recipe.model)
     write_atomically(path, save({**weights, **taken}))
     return len(taken), len(weights)
 

@@ -15,9 +15,10 @@ from tongsa.config import TransformerSection
 from tongsa.demo.grammar import write_pairs
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.models.weights import read_tensors
+from tongsa.runs.job import TrainOptions
+from tongsa.tasks.finetuning import Mixture
+from tongsa.tasks.inheriting import evenly, inherited
 from tongsa.training.distill import distil
-from tongsa.training.finetune import Mixture
-from tongsa.training.inherit import evenly, inherited
 
 SMALL = {
     "subwords.size": "800",
@@ -104,8 +105,12 @@ def test_fine_tuning_refuses_another_direction_or_model(world: Path, tmp_path: P
         )
 
 
+def options(world: Path, settings: dict[str, str], recipe: str = "auto", seed: int = 1) -> TrainOptions:
+    return TrainOptions(corpora=(str(world / "new"),), settings=settings, recipe=recipe, seed=seed)
+
+
 def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Path) -> None:
-    student = distil(world / "first", [world / "new"], out=tmp_path / "s", recipe="tiny", settings=SMALL, beam=2)
+    student = distil(world / "first", options(world, SMALL, recipe="tiny"), tmp_path / "s", beam=2)
     assert student is not None
     sources = (world / "new.ko").read_text(encoding="utf-8").splitlines()
     distilled = (tmp_path / "s" / "distilled" / "train.en").read_text(encoding="utf-8").split("\n")[:-1]
@@ -120,7 +125,7 @@ def test_a_student_learns_from_the_teachers_own_words(world: Path, tmp_path: Pat
 
 def test_a_student_begins_with_what_fits_of_the_teachers_weights(world: Path, tmp_path: Path) -> None:
     still = {"training.updates": "1", "training.peak": "1e-12", "model.encoder_layers": "2"}
-    distil(world / "first", [world / "new"], out=tmp_path / "s", settings=still, beam=1)
+    distil(world / "first", options(world, still), tmp_path / "s", beam=1)
     teacher, student = (read_tensors(folder / "weights.safetensors") for folder in (world / "first", tmp_path / "s"))
     new = set(student) - set(teacher)
     assert new
@@ -129,9 +134,7 @@ def test_a_student_begins_with_what_fits_of_the_teachers_weights(world: Path, tm
 
 
 def test_a_student_from_scratch_has_only_the_teachers_subwords(world: Path, tmp_path: Path) -> None:
-    distil(
-        world / "first", [world / "new"], out=tmp_path / "s", settings={"training.updates": "1"}, seed=2, inherit=False
-    )
+    distil(world / "first", options(world, {"training.updates": "1"}, seed=2), tmp_path / "s", inherit=False)
     teacher, student = (read_tensors(folder / "weights.safetensors") for folder in (world / "first", tmp_path / "s"))
     assert (tmp_path / "s" / "subwords.model").read_bytes() == (world / "first" / "subwords.model").read_bytes()
     assert (teacher["source_embedding.weight"] - student["source_embedding.weight"]).abs().max() > 0.01

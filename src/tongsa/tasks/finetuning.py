@@ -7,7 +7,6 @@ import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tongsa.base.errors import UsageError
@@ -33,19 +32,19 @@ SETTINGS: dict[str, Any] = {
 """Small steps, and not many: the weights are near a good place already."""
 
 
-def fine_tuning_recipe(init: Path, settings: dict[str, str], source: str, target: str) -> Recipe:
+def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target: str) -> Recipe:
     """The recipe of the translator to start from, with the settings for fine-tuning, and then the user's, over it."""
-    card = Run(init).read_card()
+    card = init.read_card()
     if (card.source, card.target) != (source, target):
         raise UsageError(
-            f"{init} translates {card.source} to {card.target}, not {source} to {target}",
+            f"{init.path} translates {card.source} to {card.target}, not {source} to {target}",
             "Fine-tuning keeps the direction.",
         )
     values = merge(card.recipe.to_values(), {"training": SETTINGS})
     recipe = Recipe.from_values(merge(values, parse_settings(settings)), "the settings for fine-tuning")
     if dataclasses.replace(recipe.model, dropout=card.recipe.model.dropout) != card.recipe.model:
         raise UsageError(
-            f"fine-tuning keeps the model of {init}", "Of the section [model] only the dropout can be set."
+            f"fine-tuning keeps the model of {init.path}", "Of the section [model] only the dropout can be set."
         )
     return recipe
 
@@ -80,17 +79,17 @@ class Mixture:
             if drawn and not self.aside.holds_out(pair):
                 yield pair
 
-    def save_old_to_score(self, directory: Path) -> None:
+    def save_old_to_score(self, run: Run) -> None:
         pairs = [[pair.source, pair.target] for pair in self.old if self.aside.holds_out(pair)][:OLD_PAIRS_SCORED]
-        write_atomically(Run(directory).old_domain_file, json.dumps(pairs, ensure_ascii=False))
+        write_atomically(run.old_domain_file, json.dumps(pairs, ensure_ascii=False))
 
 
 def scores_before_and_after(
-    before: Translator, after: Translator, directory: Path, new: list[tuple[str, str]]
+    before: Translator, after: Translator, run: Run, new: list[tuple[str, str]]
 ) -> dict[str, dict[str, float]]:
     """The score of both translators on the new domain's validation set, and on the old text kept aside, if any."""
     domains = {"new": new}
-    old = Run(directory).old_domain_file
+    old = run.old_domain_file
     if old.is_file():
         domains["old"] = [(source, target) for source, target in json.loads(old.read_text(encoding="utf-8"))]
     return {

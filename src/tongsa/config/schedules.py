@@ -1,0 +1,69 @@
+"""Learning rate schedules: each a pure function of the recipe and of how far the training is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tongsa.base.registry import Registry
+
+if TYPE_CHECKING:
+    from tongsa.config.sections import TrainingSection
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """How far a training is when an update is made."""
+
+    update: int
+    """Number of the update, counted from 1 at the beginning of the stage."""
+    fraction: float
+    """Part of the budget (updates or minutes) that is used with this update."""
+    d_model: int
+    stage: int = 0
+    """Number of the stage, for tasks whose training has several."""
+
+
+Schedule = Callable[["TrainingSection", Moment], float]
+
+
+def noam(section: TrainingSection, moment: Moment) -> float:
+    """Equation 3 as it stands, or scaled so that its highest rate is `training.peak`."""
+    scale = section.peak / equation_3(section.warmup, moment.d_model, section.warmup) if section.peak else 1.0
+    return equation_3(moment.update, moment.d_model, section.warmup) * scale
+
+
+def equation_3(update: int, d_model: int, warmup: int) -> float:
+    """d_model^-0.5 * min(step^-0.5, step * warmup^-1.5)                                           §5.3, Eq. 3"""
+    return float(d_model**-0.5 * min(update**-0.5, update * warmup**-1.5))
+
+
+def inverse_sqrt(section: TrainingSection, moment: Moment) -> float:
+    return section.peak * min(_warm_up(section, moment), math.sqrt(section.warmup / moment.update))
+
+
+def cosine(section: TrainingSection, moment: Moment) -> float:
+    """Falls to 0 at the end of the budget, also where that is in minutes."""
+    return section.peak * _warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, moment.fraction))) / 2
+
+
+def constant(section: TrainingSection, moment: Moment) -> float:
+    return section.peak * _warm_up(section, moment)
+
+
+def _warm_up(section: TrainingSection, moment: Moment) -> float:
+    """Rises in a line from 0 to 1."""
+    return min(1.0, moment.update / section.warmup)
+
+
+SCHEDULES: Registry[Schedule] = Registry(
+    "tongsa.schedules",
+    {"noam": noam, "inverse-sqrt": inverse_sqrt, "cosine": cosine, "constant": constant},
+    kind="schedule",
+)
+
+
+def learning_rate(section: TrainingSection, moment: Moment) -> float:
+    return SCHEDULES.find(section.schedule)(section, moment)

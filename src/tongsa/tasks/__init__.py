@@ -1,0 +1,14 @@
+"""What models are trained for, by name. Another package adds a task with an entry point of the group `tongsa.tasks`.
+
+Imports everything below training/: a task prepares data, builds models, validates, and publishes what was trained.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tongsa.base.registry import Registry
+from tongsa.tasks.contract import Task
+from tongsa.tasks.translation import Translation
+
+TASKS: Registry[Task[Any]] = Registry("tongsa.tasks", {Translation.name: Translation()}, kind="task")

@@ -1,0 +1,285 @@
+"""Translation: from pairs of sentences to a Translator."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tongsa.base.devices import choose_device, usable_cores
+from tongsa.base.errors import RecipeError
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
+from tongsa.config import Recipe
+from tongsa.config.presets import choose_recipe, load_recipe
+from tongsa.data.batches import Batch, Plan, Rows, assemble
+from tongsa.data.prepare import Pairs, Prepared, Survey, prepare, survey
+from tongsa.decoding import Search
+from tongsa.engines.native import NativeEngine
+from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.evaluation.contracts import TextMetric
+from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric, score
+from tongsa.formats.pairs import Reading, Tally, open_corpus
+from tongsa.models.contracts import Seq2Seq
+from tongsa.models.loss import Loss, linear_cross_entropy, smoothed_cross_entropy
+from tongsa.models.weights import build_model, load_weights
+from tongsa.pages.report import write_report
+from tongsa.runs.card import TRANSLATION, Card, Score
+from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
+from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
+from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
+from tongsa.tasks.inheriting import write_inherited
+from tongsa.text.subwords import END, Subwords, VocabularySizeError
+from tongsa.translation.translator import Translator
+
+SELECTS = "bleu"
+"""The metric that selects checkpoints where the recipe names none."""
+
+LOSSES = ("log_loss", "perplexity")
+
+VALIDATION_CHUNK_TOKENS = 4096
+"""Target tokens whose loss is computed at once in a validation."""
+
+EXAMPLES_SHOWN = 10
+
+
+class Translation(Task[Translator]):
+    """Parallel text in, a translator out."""
+
+    name = TRANSLATION
+
+    def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
+        """Read the corpora, choose what the recipe leaves open, and write subwords and ids."""
+        recipe = _recipe_before_reading(options)
+        _check_positions(recipe)
+        section = recipe.corpus
+        reading = Reading(
+            source=options.source, target=options.target, encoding=section.encoding, salvage=section.salvage
+        )
+        new = open_corpus(options.corpora, reading)
+        training: Pairs = new
+        validation = None
+        if options.valid:
+            validation = open_corpus(options.valid, dataclasses.replace(reading, left_out=Tally()))
+        if options.mix:
+            training = Mixture.of(new, open_corpus(options.mix, reading), options.mix_ratio, options.seed)
+        found = survey(training, show)
+        for line in new.left_out.lines():
+            show.say(line)
+        recipe = _write_ids(run, training, validation, found, recipe, options, show)
+        for line in validation.left_out.lines() if validation else []:
+            show.say(f"validation: {line}")
+        _write_initial_weights(run, recipe, options, show)
+        if isinstance(training, Mixture):
+            training.save_old_to_score(run)
+        return recipe
+
+    def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> TranslationObjective:
+        return TranslationObjective(Prepared.open(run.path), recipe, options)
+
+    def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
+        """Translate the validation set as the published translator would."""
+        data = Prepared.open(run.path)
+        sources, references = ([pair[side] for pair in data.valid_text] for side in (0, 1))
+        translations = Translator.from_weights(card, data.subwords, weights, device=device).translate(sources)
+        texts = [translation.text for translation in translations]
+        # What the model's own probability is worth: documents turn it into a confidence.
+        means = [translation.log_probability / (len(translation.tokens) + 1) for translation in translations]
+        confidence = fit(means, sentence_quality(texts, references))
+        selects = selecting_metric(card.recipe)
+        names = [*TRANSLATION_METRICS, *(name for name in [selects] if name not in (*TRANSLATION_METRICS, *LOSSES))]
+        scores = score(texts, references, card.target, names, sources=sources)
+        if selects in LOSSES:
+            model = build_model(card.recipe.model, data.subwords).to(choose_device(device)).eval()
+            load_weights(model, weights)
+            scores[selects] = mean_metric(selects).corpus(*log_loss(model, data, SingleWorker()))
+        return Evaluation(
+            scores=scores,
+            confidence=tuple((x, y) for x, y in confidence),
+            examples=[
+                {"source": source, "reference": reference, "translation": translation.text, "score": translation.score}
+                for source, reference, translation in zip(sources, references, translations, strict=True)
+            ],
+        )
+
+    def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> Translator:
+        translator = Translator.load(run.path, device=device)
+        _, job = run.read_job()
+        if job.options.begins_with:
+            _compare_domains(translator, Run(Path(job.options.begins_with)), run, device, show)
+        examples = evaluation.examples
+        for example in examples[:: max(1, len(examples) // EXAMPLES_SHOWN)][:EXAMPLES_SHOWN]:
+            show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
+        shown = ", ".join(f"{name} {card.scores[name].score:.2f}" for name in TRANSLATION_METRICS)
+        show.say(f"\nscores on the validation set: {shown}")
+        show.say(f"report: {write_report(run.path, translator)}")
+        show.say(f"\nthe translator is {run.path}. Next:")
+        show.say(f'  tongsa translate {run.path} "..."')
+        show.say(f"  tongsa evaluate {run.path} TEST_CORPUS")
+        return translator
+
+
+class TranslationObjective(Objective[Seq2Seq, Batch]):
+    """Cross-entropy of the target's tokens, with label smoothing (§5.4)."""
+
+    def __init__(self, data: Prepared, recipe: Recipe, options: TrainOptions) -> None:
+        self.data, self.recipe = data, recipe
+        self.target_language = options.target
+        self.examples = len(data.train)
+        self.selects = selecting_metric(recipe)
+        section = recipe.training
+        self.order = Plan.of(
+            data.train, batch_tokens=section.batch_tokens, chunk_tokens=section.chunk_tokens, seed=options.seed
+        )
+
+    def build(self) -> Seq2Seq:
+        return build_model(self.recipe.model, self.data.subwords)
+
+    def batch(self, rows: Rows, seed: int) -> Batch:
+        return assemble(self.data.train, rows, self.data.subwords, sampling=self.recipe.subwords.sampling, seed=seed)
+
+    def loss(self, model: Seq2Seq, batch: Batch) -> Loss:
+        section = self.recipe.training
+        with reduced_precision(section, batch.source.device):
+            features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
+        real = batch.labels != self.data.subwords.target.pad
+        return linear_cross_entropy(
+            features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
+        )
+
+    def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
+        """Greedy decoding: cheap, and it ranks checkpoints as beam search would."""
+        hypotheses = self._translate(model, workers)
+        total, count = log_loss(model, self.data, workers)
+        scores = {name: mean_metric(name).corpus(total, count) for name in LOSSES}
+        sources, references = ([pair[side] for pair in self.data.valid_text] for side in (0, 1))
+        for name in dict.fromkeys((SELECTS, self.selects)):
+            metric = METRICS.find(name)
+            if isinstance(metric, TextMetric):
+                found = metric.corpus(hypotheses, references, language=self.target_language, sources=sources)
+                scores[name] = Score(found.score, "greedy")
+        return scores
+
+    def _translate(self, model: Seq2Seq, workers: Workers) -> list[str]:
+        subwords, valid = self.data.subwords, self.data.valid
+        engine = NativeEngine(model, source_pad=subwords.source.pad, target_pad=subwords.target.pad, end=END)
+        mine = range(workers.rank, len(valid), workers.size)
+        search = Search(beam=1, max_ratio=1.5, max_extra=10)
+        found = engine.translate([valid.source[i].tolist() for i in mine], search)
+        rows = {i: hypotheses[0].ids for i, hypotheses in zip(mine, found, strict=True)}
+        return [subwords.target.decode(ids) for ids in workers.gather_rows(rows, len(valid))]
+
+
+@torch.no_grad()
+def log_loss(model: Seq2Seq, data: Prepared, workers: Workers) -> tuple[float, int]:
+    """Sum of -log p over the validation tokens, and their number; only pairs that the model can read whole count,
+    since learned positions have an end."""
+    tokens = VALIDATION_CHUNK_TOKENS
+    plan = Plan.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
+    device = next(model.parameters()).device
+    sums = torch.zeros(2, dtype=torch.float64)
+    longest = np.maximum(plan.source_lengths, plan.target_lengths)
+    for chunk in plan.chunks(np.random.default_rng(0))[workers.rank :: workers.size]:
+        rows = chunk if model.max_length is None else chunk[longest[chunk] <= model.max_length]
+        if not len(rows):
+            continue
+        batch = assemble(data.valid, rows, data.subwords, sampling=0.0, seed=0).to(device)
+        logits = model(batch.source, batch.source_mask, batch.target)
+        real = batch.labels != data.subwords.target.pad
+        loss = smoothed_cross_entropy(logits[real], batch.labels[real], 0.0)
+        sums += torch.tensor([float(loss.log_loss), loss.count], dtype=torch.float64)
+    workers.sum(sums)
+    return float(sums[0]), int(sums[1])
+
+
+def selecting_metric(recipe: Recipe) -> str:
+    """The metric that selects checkpoints; the recipe may name one."""
+    name = recipe.training.select or SELECTS
+    if name not in LOSSES and not isinstance(METRICS.find(name), TextMetric):
+        known = [*LOSSES, *(each for each, metric in METRICS.items() if isinstance(metric, TextMetric))]
+        raise RecipeError(f"training.select is {name!r}; it can be {', '.join(known)}")
+    return name
+
+
+def _recipe_before_reading(options: TrainOptions) -> Recipe:
+    """The recipe as far as it is known before the corpora are read: whatever is wrong with the settings shows now."""
+    settings = dict(options.settings)
+    if options.init:
+        recipe = fine_tuning_recipe(Run(Path(options.init)), settings, options.source, options.target)
+    elif options.recipe == "auto":
+        recipe = choose_recipe(100_000, 10**7, gpu=False, settings=settings).recipe
+    else:
+        recipe = load_recipe(options.recipe, settings)
+    selecting_metric(recipe)
+    return recipe
+
+
+def _check_positions(recipe: Recipe) -> None:
+    """Learned positions must reach as far as the corpus does."""
+    positions, longest = recipe.model.longest, recipe.corpus.max_tokens
+    if positions is not None and positions <= longest:
+        raise RecipeError(f"model.max_positions {positions} must be above corpus.max_tokens {longest}")
+
+
+def _write_ids(
+    run: Run,
+    training: Pairs,
+    validation: Pairs | None,
+    found: Survey,
+    recipe: Recipe,
+    options: TrainOptions,
+    show: Show,
+) -> Recipe:
+    """Write subwords and ids with this recipe, or with the one that `auto` chooses for the corpus."""
+    threads = options.threads or usable_cores()
+    borrowed = options.begins_with or options.subwords
+
+    def write(using: Recipe) -> Recipe:
+        given = Subwords.load(Path(borrowed)) if borrowed else None
+        prepare(
+            run.path, training, validation, found, using, seed=options.seed, threads=threads, show=show, given=given
+        )
+        return using
+
+    if options.recipe != "auto" or borrowed:
+        return write(recipe)
+    gpu = choose_device(options.device).type == "cuda"
+    choice = choose_recipe(found.pairs, found.characters, gpu=gpu, settings=options.settings)
+    show.say("recipe auto chose")
+    for reason in choice.reasons:
+        show.say(f"  {reason}")
+    try:
+        return write(choice.recipe)
+    except VocabularySizeError as error:  # the text does not bear so many subwords
+        if "subwords.size" in options.settings:
+            raise
+        show.say(f"  vocabulary {error.bearable:,} instead: {error.what}")
+        return write(choice.recipe.with_settings({"subwords.size": str(error.bearable)}))
+
+
+def _write_initial_weights(run: Run, recipe: Recipe, options: TrainOptions, show: Show) -> None:
+    if options.init:
+        write_atomically(run.initial_weights_file, Run(Path(options.init)).weights_file.read_bytes())
+    elif options.teacher:
+        teacher = Run(Path(options.teacher))
+        subwords = Subwords.load(teacher.path)
+        taken, all_ = write_inherited(run.initial_weights_file, teacher, recipe.model, subwords, options.seed)
+        show.say(f"begins with the teacher's weights in {taken} of {all_} tensors")
+
+
+def _compare_domains(after: Translator, init: Run, run: Run, device: str, show: Show) -> None:
+    """Say what fine-tuning gained on the new text and lost on the old."""
+    if not init.card_file.is_file():
+        show.say(f"{init.path} is gone, so the scores before fine-tuning are not known")
+        return
+    before = Translator.load(init.path, device=device)
+    found = scores_before_and_after(before, after, run, Prepared.open(run.path).valid_text)
+    for domain, scores in found.items():
+        show.say(f"{domain} text: {METRICS[SELECTS].title} {scores['before']:.2f} before, {scores['after']:.2f} after")
+    write_atomically(run.domains_file, json.dumps(found, indent=2))

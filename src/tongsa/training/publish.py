@@ -1,0 +1,56 @@
+"""The end of a training: choose the weights, write them with their card, and let the task make something of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
+from tongsa.evaluation.metrics import METRICS
+from tongsa.runs.directory import Run
+from tongsa.runs.log import RunLog
+from tongsa.tasks import TASKS
+from tongsa.training.checkpoint import average, checkpoints, latest, to_average
+from tongsa.training.logger import card_of
+
+
+def publish(run: Run, device: str, show: Show) -> Any:
+    """Publish the average of the checkpoints or the last one, whichever scores better on the validation set.
+
+    Returns what the task makes of it: for translation, a Translator.
+    """
+    recipe, job = run.read_job()
+    task = TASKS.find(job.options.task)
+    objective = task.open(run, recipe, job.options)
+    metric = METRICS.find(objective.selects)
+    newest = latest(run.checkpoints)
+    assert newest, "a training that has ended has saved"
+    progress = newest.progress()
+    section = recipe.training
+    best_by = metric if section.average_of == "best" else None
+    chosen = to_average(checkpoints(run.checkpoints), section.average, best_by)
+    candidates = {"the last checkpoint": newest.weights()}
+    if len(chosen) > 1:
+        candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
+    card = card_of(recipe, job, progress, objective.examples)
+    evaluations = {}
+    for name, weights in candidates.items():
+        evaluations[name] = task.evaluate(run, card, weights, device)
+        show.say(f"{name}: validation {metric.title} {metric.format(evaluations[name].scores[metric.name].score)}")
+    best = metric.ranking({name: each.scores[metric.name].score for name, each in evaluations.items()})[0]
+    evaluation = evaluations[best]
+    card = dataclasses.replace(
+        card_of(recipe, job, progress, objective.examples, weights=best),
+        scores=evaluation.scores,
+        confidence=evaluation.confidence,
+    )
+    run.write_translator(card, candidates[best])
+    log = RunLog(run.log_file)
+    scores = {name: each.to_values() for name, each in card.scores.items()}
+    log.write("finish", progress.update, progress.seconds, scores=scores, weights=best)
+    log.close()
+    lines = "".join(json.dumps(example, ensure_ascii=False) + "\n" for example in evaluation.examples)
+    write_atomically(run.examples_file, lines)
+    return task.publish(run, card, evaluation, device, show)

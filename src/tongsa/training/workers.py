@@ -1,0 +1,233 @@
+"""Worker processes that train one model together: each takes a share of every update's chunks; gradients are summed.
+
+On a CPU a few processes of one thread each are faster than one process of several, so `tongsa train` starts them by
+itself; on a cluster `torchrun` starts them. PyTorch's own collectives carry the sums: gloo on the CPU, NCCL on GPUs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from tongsa.base.errors import TrainingError
+from tongsa.runs.directory import Run
+
+TIMEOUT = timedelta(hours=24)
+"""How long a worker waits for another: rank 0 may be preparing a large corpus."""
+
+
+class SharedGradients:
+    """A vector for each worker of one machine, in memory that all of them see.
+
+    To sum them, every worker adds up one stretch of all vectors and writes the sum back into all of them: nothing
+    passes through sockets, which would copy a gradient several times over.
+    """
+
+    def __init__(self, vectors: Tensor, rank: int) -> None:
+        """`vectors` (workers, length) is shared."""
+        self.vectors = vectors
+        self.mine = vectors[rank]
+        share = -(-vectors.shape[1] // len(vectors))
+        self.stretch = slice(rank * share, (rank + 1) * share)
+
+    @classmethod
+    def open(cls, rank: int, size: int, length: int) -> SharedGradients | None:
+        """Called by all workers together; None where the system cannot share memory by name."""
+        # A file without a name: it is gone with the last process that has it, whatever ends that process.
+        file = os.memfd_create("tongsa") if rank == 0 and sys.platform == "linux" else -1
+        if file >= 0:
+            os.truncate(file, 4 * size * length)
+        place = torch.tensor([os.getpid(), file])
+        dist.broadcast(place, src=0)
+        main_process, file = place.tolist()
+        if file < 0:
+            return None
+        vectors = torch.from_file(f"/proc/{main_process}/fd/{file}", shared=True, size=size * length)
+        dist.barrier()
+        if rank == 0:
+            os.close(file)
+        return cls(vectors.view(size, length), rank)
+
+    def sum(self) -> None:
+        """Called by all workers together: afterwards each vector is the sum of what they were."""
+        dist.barrier()
+        total, *others = (vector[self.stretch] for vector in self.vectors)
+        for other in others:
+            total += other
+        for other in others:
+            other.copy_(total)
+        dist.barrier()
+
+
+@dataclass
+class ProcessGroup:
+    """The worker processes of a training, and which of them this one is."""
+
+    rank: int = 0
+    size: int = 1
+    one_machine: bool = False
+    """All of them run on this machine, without GPUs."""
+    shared: SharedGradients | None = None
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process is the one that logs and writes files."""
+        return self.rank == 0
+
+    def zeros(self, length: int) -> Tensor:
+        """A vector that is summed often; where possible, in memory that all workers see."""
+        if self.one_machine:
+            self.shared = SharedGradients.open(self.rank, self.size, length)
+        return torch.zeros(length) if self.shared is None else self.shared.mine
+
+    def sum(self, tensor: Tensor) -> None:
+        """Replace the tensor by its sum over the workers."""
+        if self.size > 1:
+            try:
+                if self.shared and tensor is self.shared.mine:
+                    self.shared.sum()
+                else:
+                    dist.all_reduce(tensor)
+            except RuntimeError as error:
+                raise TrainingError(
+                    "a worker process of this training has died",
+                    "Perhaps the memory was used up: a smaller training.chunk_tokens needs less.",
+                    "The last checkpoint is safe: run the same command again with --resume.",
+                ) from error
+
+    def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:
+        """Lists of ids, of which each worker has some, collected on all of them."""
+        width = torch.tensor([max((len(ids) for ids in rows.values()), default=0)])
+        if self.size > 1:
+            dist.all_reduce(width, op=dist.ReduceOp.MAX)
+        table = torch.zeros(count, int(width) + 1, dtype=torch.long)
+        for row, ids in rows.items():
+            table[row, 0] = len(ids)
+            table[row, 1 : len(ids) + 1] = torch.tensor(ids, dtype=torch.long)
+        self.sum(table)
+        return [row[1 : length + 1] for row, length in zip(table.tolist(), table[:, 0].tolist(), strict=True)]
+
+    def wait(self) -> None:
+        if self.size > 1:
+            dist.barrier()
+
+
+def started_by_torchrun() -> bool:
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+@contextmanager
+def process_group(rank: int, size: int, rendezvous: str, device: torch.device) -> Iterator[ProcessGroup]:
+    """Be one of the workers while the block lasts."""
+    if size == 1:
+        yield ProcessGroup()
+        return
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, init_method=rendezvous, rank=rank, world_size=size, timeout=TIMEOUT)
+    try:
+        yield ProcessGroup(rank, size, one_machine=not started_by_torchrun() and device.type == "cpu")
+    finally:
+        dist.destroy_process_group()
+
+
+@contextmanager
+def start_workers(size: int, run: Run, device: torch.device) -> Iterator[ProcessGroup]:
+    """Start `size - 1` more worker processes on this machine, and be the main one while the block lasts."""
+    if size == 1:
+        yield ProcessGroup()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["GLOO_SOCKET_IFNAME"] = "lo0" if sys.platform == "darwin" else "lo"
+        command = [sys.executable, "-m", "tongsa.training", str(run.path)]
+        command += ["--rendezvous", folder, "--parent", str(os.getpid()), "--size", str(size), "--rank"]
+        # A process group of its own: Ctrl-C on a terminal is for the main process, which tells the workers.
+        workers = [subprocess.Popen([*command, str(rank)], process_group=0) for rank in range(1, size)]
+        try:
+            _wait_until_started(Path(folder), workers)
+            with process_group(0, size, rendezvous(Path(folder)), device) as group:
+                yield group
+        except BaseException:
+            for each in workers:  # they hold nothing that must be saved
+                each.kill()
+            raise
+        finally:
+            _wait_until_ended(workers)
+
+
+def rendezvous(folder: Path) -> str:
+    """The address under which PyTorch lets the workers of one machine find each other."""
+    return f"file://{folder}/rendezvous"
+
+
+def report_started(folder: Path, rank: int) -> None:
+    """Tell the main process that this worker has started."""
+    _started(folder, rank).touch()
+
+
+def _started(folder: Path, rank: int) -> Path:
+    return folder / f"started-{rank}"
+
+
+def _wait_until_started(folder: Path, workers: list[subprocess.Popen[bytes]]) -> None:
+    """Wait until all workers have started: PyTorch itself would wait for hours for one that has died."""
+    while not all(_started(folder, rank).exists() for rank in range(1, len(workers) + 1)):
+        ended = [worker.returncode for worker in workers if worker.poll() is not None]
+        if ended:
+            raise TrainingError(
+                f"a worker process of this training could not start (exit code {ended[0]})",
+                "Its own message stands above. To train in one process:  --set training.processes=1",
+            )
+        time.sleep(0.02)
+
+
+def _wait_until_ended(workers: list[subprocess.Popen[bytes]]) -> None:
+    for worker in workers:
+        try:
+            worker.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            worker.wait()
+
+
+def stay_below(parent: int) -> None:
+    """In a worker: leave Ctrl-C to the main process, and never outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        die_with_parent = 1  # PR_SET_PDEATHSIG
+        ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before this process asked to be told
+        sys.exit(1)
+
+
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # <malloc.h>
+
+
+def keep_freed_memory() -> None:
+    """Keep freed memory in the process: a training allocates the same large buffers thousands of times over.
+
+    glibc gives large buffers back to the system at once, which then hands them out again page by zeroed page. Elsewhere
+    than on glibc this does nothing.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:  # another C library
+        return
+    mallopt(_MMAP_MAX, 0)
+    mallopt(_TRIM_THRESHOLD, 2**31 - 1)
+    mallopt(_TOP_PAD, 64 << 20)

@@ -111,7 +111,10 @@ def test_prune_keeps_the_best_for_the_average(tmp_path: Path) -> None:
 def test_a_score_of_0_is_the_worst_one_and_not_a_missing_one(tmp_path: Path) -> None:
     for update, score in enumerate([0.3, 0.0, None, 0.2], 1):
         save(tmp_path, update, score)
-    best = [[each.update for each in to_average(checkpoints(tmp_path), keep, by_score=True)] for keep in (1, 2, 3, 4)]
+    best = [
+        [each.update for each in to_average(checkpoints(tmp_path), keep, best_by=METRICS["bleu"])]
+        for keep in (1, 2, 3, 4)
+    ]
     assert best == [[1], [4, 1], [2, 4, 1], [2, 4, 1]]
 
 

@@ -77,7 +77,7 @@ def test_every_pair_is_counted_while_it_is_read_and_encoded(told: tuple[Path, Re
     out, show = told
     assert (show.bars["reading"].total, sum(show.bars["reading"].steps)) == (None, 300)
     assert show.bars["encoding"].total == 300
-    assert sum(show.bars["encoding"].steps) == events(out, "start")[0]["pairs"], "held-out pairs are not trained on"
+    assert sum(show.bars["encoding"].steps) == events(out, "start")[0]["examples"], "held-out pairs are not trained on"
 
 
 def test_a_training_that_ends_by_itself_is_not_told_as_stopped(told: tuple[Path, Recorder]) -> None:
@@ -88,7 +88,7 @@ def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:
     out, show = told
     for event in events(out, "validation"):
         line = (
-            f"validation loss {event['log_loss']:.3f}, perplexity {event['perplexity']:.2f}, BLEU {event['bleu']:.2f}"
+            f"validation loss {event['log_loss']:.3f}, perplexity {event['perplexity']:,.2f}, BLEU {event['bleu']:.2f}"
         )
         assert any(said.startswith(f"update {event['update']} ") and said.endswith(line) for said in show.said)
     (end,) = events(out, "finish")

@@ -9,8 +9,7 @@ from typing import Any
 
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.evaluation.metrics import named
-from tongsa.models.weights import named_weights
+from tongsa.evaluation.metrics import METRICS
 from tongsa.runs.card import Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job
@@ -79,7 +78,7 @@ class TrainingLogger:
 
     def on_validation(self, scores: Mapping[str, Score], progress: Progress) -> None:
         values = {name: score.score for name, score in scores.items()}
-        shown = ", ".join(f"{metric.title} {metric.format(values[metric.name])}" for metric in named(values))
+        shown = ", ".join(f"{METRICS[name].title} {METRICS[name].format(value)}" for name, value in values.items())
         self.show.say(f"update {progress.update:,} ({progress.seconds / 60:.1f} minutes): validation {shown}")
         self._write("validation", progress, **values)
         if progress.best_update == progress.update:

@@ -10,6 +10,7 @@ from typing import Any
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.evaluation.metrics import METRICS
+from tongsa.models.weights import named_weights
 from tongsa.runs.card import Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job

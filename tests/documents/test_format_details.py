@@ -59,6 +59,7 @@ def test_the_dash_of_a_speaker_takes_its_room_on_the_line(tmp_path: Path) -> Non
 def test_lines_are_never_longer_than_they_may_be_even_if_there_are_more_of_them() -> None:
     words = ["aaaaaaa", "bbbbbbb", "ccccccc", "ddddddd"]
     assert balance(" ".join(words), 2, 10) == words
+    assert balance("aaaaaa bbbbbb cccccc", 1, 10) == ["aaaaaa", "bbbbbb", "cccccc"], "two lines would hold its letters"
     assert balance("日" * 12, 1, 10) == ["日" * 4] * 3
     assert balance("short words", 2, 42) == ["short words"]
 

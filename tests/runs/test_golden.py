@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tongsa.runs.card import Provenance, Score
+import tongsa
+from tongsa.runs.card import FORMAT, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
 from tongsa.translation.translator import Translator
@@ -77,3 +78,14 @@ def test_the_job_of_format_1_is_read(golden: Run) -> None:
     assert recipe == golden.read_card().recipe
     golden.write_job(recipe, job)
     assert golden.read_job() == (recipe, job)
+
+
+def test_a_training_of_format_1_goes_on_from_its_checkpoint(golden: Run) -> None:
+    before = (golden.checkpoints / "00000080" / "weights.safetensors").read_bytes()
+    translator = tongsa.resume(golden.path, settings={"training.updates": "82"})
+    assert isinstance(translator, Translator)
+    assert [event["update"] for event in golden.events("resume")] == [80]
+    assert [event["update"] for event in golden.events("update")][-3:] == [80, 81, 82]
+    assert golden.read_card().training.updates == 82
+    assert golden.weights_file.read_bytes() != before
+    assert json.loads(golden.card_file.read_text(encoding="utf-8"))["format"] == FORMAT

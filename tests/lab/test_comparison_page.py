@@ -8,8 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from tongsa.evaluation.significance import TestedScore
-from tongsa.lab.compare.lines import Chart, Line, draw
-from tongsa.lab.compare.page import SECTIONS, page
+from tongsa.lab.compare.html import draw_comparison
 from tongsa.lab.compare.table import cells, chance, markdown, terminal
 from tongsa.lab.compare.verdict import Comparison
 
@@ -34,12 +33,12 @@ class Balance(HTMLParser):
 
 def test_the_page_has_every_section_and_every_model(finished: Finished) -> None:
     html = (finished[0] / "comparison.html").read_text(encoding="utf-8")
-    for key in SECTIONS:
+    for key in ("scores", "figures", "table1", "attention", "examples", "recipes"):
         assert f'<section id="{key}">' in html
     assert html.count('<figure class="chart wide">') == 4
-    assert html.count('<figure class="look">') == 1  # of the two, only this one attends
+    assert html.count('<figure class="attends">') == 1  # of the two, only this one attends
     assert "gru: no attention to draw" in html
-    assert html.count('<article class="told">') == len(finished[1].examples) == 4
+    assert html.count('<article class="answers">') == len(finished[1].examples) == 4
     balance = Balance()
     balance.feed(html)
     assert balance.open == []
@@ -65,8 +64,8 @@ def test_text_of_the_data_stays_text(finished: Finished) -> None:
         for name, result in comparison.results.items()
     }  # fmt: skip
     changed = dataclasses.replace(comparison, examples=[example], results=results, failed={"lstm": evil})
-    assert "alert(" in page(changed)
-    assert "<script>alert" not in page(changed)
+    assert "alert(" in draw_comparison(changed)
+    assert "<script>alert" not in draw_comparison(changed)
 
 
 def test_the_best_stands_first_and_has_no_p(finished: Finished) -> None:
@@ -93,20 +92,3 @@ def test_a_sure_difference_is_marked() -> None:
         return TestedScore(score=1.0, interval=0.1, p=p, signature="")
 
     assert [chance(tested(p)) for p in (None, 0.2, 0.03, 0.0001)] == ["best", "0.200", "0.030*", "<0.001*"]
-
-
-def test_a_long_scale_has_few_lines_and_a_model_without_points_is_left_out() -> None:
-    falling = [(float(x), 10.0**-x) for x in range(1, 25)]
-    chart = Chart(
-        title="t",
-        note="n",
-        under="u",
-        unit="x",
-        lines=[Line("a", "m0", falling), Line("b", "m1", [])],
-        logarithmic=True,
-    )
-    drawn = draw(chart)
-    assert 3 <= len(re.findall(r'class="grid" d="M46 [\d.]+H', drawn)) <= 8
-    assert 'class="key m0"' in drawn
-    assert 'class="key m1"' not in drawn
-    assert draw(dataclasses.replace(chart, lines=[])) == ""

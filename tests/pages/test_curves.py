@@ -1,9 +1,23 @@
 from __future__ import annotations
 
+import dataclasses
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.pages.axes import Axis, padded, round_ticks, short
+from tongsa.pages.charts import (
+    Axis,
+    BarChart,
+    Group,
+    Line,
+    LineChart,
+    draw_bars,
+    draw_lines,
+    padded,
+    round_ticks,
+    short,
+)
 from tongsa.pages.curves import Point, seconds_at, smoothed, speeds, thinned
 
 finite = st.floats(-1e6, 1e6, allow_nan=False)
@@ -70,3 +84,34 @@ def test_speed_is_tokens_by_time() -> None:
 def test_the_clock_is_read_between_events() -> None:
     clock = [Point(10, 100, 0), Point(20, 300, 0)]
     assert [seconds_at(clock, update) for update in (5, 10, 15, 20, 99)] == [50, 100, 200, 300, 300]
+
+
+def test_a_long_scale_has_few_lines_and_a_model_without_points_is_left_out() -> None:
+    falling = [(float(x), 10.0**-x) for x in range(1, 25)]
+    chart = LineChart(
+        title="t",
+        note="n",
+        under="u",
+        tell=str,
+        lines=[Line("a", "m0", falling), Line("b", "m1", []), Line("c", "m2", falling[:3])],
+        logarithmic=True,
+    )
+    drawn = draw_lines(chart)
+    assert 3 <= len(re.findall(r'class="grid" d="M46 [\d.]+H', drawn)) <= 8
+    assert 'class="key m0"' in drawn
+    assert 'class="key m1"' not in drawn
+    assert draw_lines(dataclasses.replace(chart, lines=[])) == ""
+
+
+def test_bars_without_a_known_top_end_at_a_round_number_and_texts_are_escaped() -> None:
+    drawn = draw_bars(
+        BarChart(
+            title="<t>", note="", names=["a", "b"], groups=[Group("<x>", [3.0, 7.0])], under="u", top=None, unit="%"
+        )
+    )
+    assert "<t>" not in drawn
+    assert "<x>" not in drawn
+    assert drawn.count("<rect") == 2
+    assert "b 7.0% · &lt;x&gt;" in drawn
+    assert 'class="key bar0"' in drawn
+    assert draw_bars(BarChart(title="t", note="", names=["a"], groups=[], under="u", top=None))

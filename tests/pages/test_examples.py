@@ -6,9 +6,8 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.pages.examples import choose, marked
-from tongsa.pages.quality import length_buckets, rank_correlation
-from tongsa.pages.run import Example
+from tongsa.pages.examples import Example, choose, marked
+from tongsa.pages.translation import length_buckets, rank_correlation
 
 
 def test_words_that_differ_are_marked_on_their_side() -> None:

@@ -5,9 +5,10 @@ import zlib
 
 import torch
 
-from tongsa.pages.heatmaps import choose, kinds, opacities, sharpest, shown
-from tongsa.pages.png import png
-from tongsa.pages.run import Example
+from tongsa.engines.inspection import Kind, shown
+from tongsa.pages.examples import Example
+from tongsa.pages.heatmaps import draw_map, opacities, png
+from tongsa.pages.translation import pictured
 from tongsa.translation.translator import Translator
 
 
@@ -23,7 +24,7 @@ def test_a_png_holds_its_pixels() -> None:
 
 
 def test_ink_is_the_square_root_of_the_weight() -> None:
-    assert opacities(torch.tensor([[0.0, 0.25, 1.0]])) == [[0, 128, 255]]
+    assert opacities([[0.0, 0.25, 1.0]]) == [[0, 128, 255]]
 
 
 def test_tokens_are_written_as_they_are_read() -> None:
@@ -40,11 +41,11 @@ def test_tokens_are_written_as_they_are_read() -> None:
 def test_the_sharpest_layer_is_the_one_that_looks_somewhere() -> None:
     even, sharp = torch.full((2, 3, 4), 0.25), torch.zeros(2, 3, 4)
     sharp[:, :, 1] = 1
-    assert sharpest([even, sharp, even]) == 1
+    assert Kind("cross", "", (), (), [even, sharp, even]).sharpest() == 1
 
 
 def test_rows_and_columns_have_a_token_each(translator: Translator) -> None:
-    found = kinds(translator.inspect("고양이가 개를 봐요", "the cat sees the dog"))
+    found = translator.inspect("고양이가 개를 봐요", "the cat sees the dog").kinds()
     assert [kind.title for kind in found] == [
         "Encoder–decoder attention",
         "Encoder self-attention",
@@ -52,14 +53,22 @@ def test_rows_and_columns_have_a_token_each(translator: Translator) -> None:
     ]
     for kind in found:
         for layer in kind.layers:
-            assert layer.shape[1:] == (len(kind.rows), len(kind.columns))
+            assert layer.shape[1:] == (len(kind.queries), len(kind.keys))
             assert torch.allclose(layer.sum(dim=-1), torch.ones(layer.shape[:2]), atol=1e-4)
     decoder = found[2]
-    assert decoder.columns[0] == "<start>"
+    assert decoder.keys[0] == "<start>"
     assert float(decoder.layers[0][:, 0, 1:].sum()) == 0, "the first step sees nothing but the start"
 
 
 def test_short_sentences_that_begin_differently_are_chosen() -> None:
     texts = ["a cat sees it", "a cat sees me", "two birds sing here", "word " * 50, "we read books now"]
     examples = [Example(text, "", "", None) for text in texts]
-    assert choose(examples, [90.0] * 5, lambda text: len(text.split())) == [0, 2, 4]
+    assert pictured(examples, [90.0] * 5, lambda text: len(text.split())) == [0, 2, 4]
+
+
+def test_a_map_has_its_names_and_lets_no_markup_through() -> None:
+    drawn = draw_map([[0.0, 1.0], [0.5, 0.5]], ["<b>", "two"], ["x", "y"], "<i>")
+    assert drawn.count("<text") == 4
+    assert "<b>" not in drawn
+    assert "<i>" not in drawn
+    assert 'data-rows="2" data-columns="2"' in drawn

@@ -56,7 +56,7 @@ def report(
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.corpus.report import as_text, make_report
-    from tongsa.pages.corpus import as_page
+    from tongsa.pages.corpus import draw_corpus
 
     made = make_report(
         _open(corpus, source, target, encoding, salvage), workers=workers, seed=seed, show=for_this_stream()
@@ -64,7 +64,7 @@ def report(
     for line in as_text(made):
         print(line)
     if html:
-        write_atomically(html, as_page(made))
+        write_atomically(html, draw_corpus(made))
 
 
 @app.command("clean")

@@ -1,21 +1,26 @@
-"""Line charts over a training, as SVG of our own: they need no library, no script and no network."""
+"""The curves of a training, whatever its task: loss, scores of the validations, learning rate, gradients, speed."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tongsa.evaluation.contracts import Metric
 from tongsa.evaluation.metrics import named
-from tongsa.pages.axes import Axis, padded, round_ticks, short
-from tongsa.pages.markup import data, duration, escape, number
-from tongsa.pages.run import Event, Run, finite
+from tongsa.pages.charts import Line, LineChart, draw_lines, short
+from tongsa.pages.markup import duration, escape, missing, number, table
+from tongsa.pages.record import Event, TrainingRecord, finite
 
 POINTS = 240
 """A curve is thinned to so many: a screen shows no more."""
+VALIDATIONS = 200
+"""The last so many are shown as a table."""
+LOSSES = ("log_loss", "perplexity")
+"""Metrics that share the chart of the loss."""
 
 
 @dataclass(frozen=True)
@@ -23,29 +28,6 @@ class Point:
     update: float
     seconds: float
     value: float
-
-
-@dataclass(frozen=True)
-class Line:
-    """A curve: `kind` is its CSS class, `marks` draws its points."""
-
-    name: str
-    kind: str
-    points: list[Point]
-    marks: bool = False
-
-
-@dataclass(frozen=True)
-class Chart:
-    title: str
-    note: str
-    lines: list[Line]
-    wide: bool = False
-    from_zero: bool = False
-    logarithmic: bool = False
-    right: Callable[[float], str] | None = None
-    """What the ticks mean on a second scale."""
-    right_name: str = ""
 
 
 def points(events: Sequence[Event], key: str) -> list[Point]:
@@ -85,59 +67,6 @@ def speeds(events: Sequence[Event], groups: int = 60) -> list[Point]:
     ]
 
 
-def draw(chart: Chart, clock: Sequence[Point]) -> str:
-    """A figure; `clock` tells which second belongs to an update."""
-    width, height = (470, 270) if chart.wide else (330, 200)
-    everything = [point for line in chart.lines for point in line.points]
-    right_room = 46 if chart.right else 14
-    across = Axis(0, max(p.update for p in (*everything, *clock[-1:])), 46, width - right_room)
-    values = [p.value for p in everything]
-    if chart.logarithmic:
-        up = Axis(min(values) * 0.9, max(values) * 1.1, height - 42, 12, logarithmic=True)
-    else:
-        up = Axis(*padded(values, from_zero=chart.from_zero), height - 42, 12)
-    body = [_grid(chart, across, up, clock), *(_path(line, across, up) for line in chart.lines)]
-    named = [line for line in chart.lines if line.name]
-    keys = [f'<span class="key {line.kind}">{escape(line.name)}</span>' for line in named]
-    legend = "".join(keys) if len(keys) > 1 else ""
-    hover = [{"name": line.name, "kind": line.kind, "points": _hover(line, across, up)} for line in named]
-    label = escape(f"{chart.title}: {chart.note}")
-    return (
-        f'<figure class="chart{" wide" if chart.wide else ""}"><figcaption><b>{escape(chart.title)}</b> '
-        f'<span>{escape(chart.note)}</span><span class="keys">{legend}</span></figcaption>'
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}">{"".join(body)}'
-        f'<g class="cursor" data-top="12" data-bottom="{height - 42}"></g></svg>{data(hover)}</figure>'
-    )
-
-
-def _grid(chart: Chart, across: Axis, up: Axis, clock: Sequence[Point]) -> str:
-    parts = []
-    for value in up.ticks(5):
-        y = up.at(value)
-        parts.append(f'<path class="grid" d="M{across.begin} {y}H{across.end}"/>')
-        parts.append(f'<text class="tick" x="{across.begin - 6}" y="{y + 3.5}" text-anchor="end">{short(value)}</text>')
-        if chart.right:
-            text = escape(chart.right(value))
-            parts.append(f'<text class="tick" x="{across.end + 6}" y="{y + 3.5}">{text}</text>')
-    if chart.right:
-        x, y = across.end + 40, (up.begin + up.end) / 2
-        parts.append(
-            f'<text class="tick name" transform="rotate(90 {x} {y})" x="{x}" y="{y}" text-anchor="middle">'
-            f"{escape(chart.right_name)}</text>"
-        )
-    for update in round_ticks(0, across.high, 5 if chart.wide else 4):
-        x = across.at(update)
-        parts.append(f'<path class="grid" d="M{x} {up.begin}v4"/>')
-        parts.append(f'<text class="tick" x="{x}" y="{up.begin + 17}" text-anchor="middle">{short(update)}</text>')
-        if update and clock:
-            elapsed = duration(seconds_at(clock, update))
-            parts.append(
-                f'<text class="tick faint" x="{x}" y="{up.begin + 31}" text-anchor="middle">{escape(elapsed)}</text>'
-            )
-    parts.append(f'<text class="tick faint" x="{across.begin}" y="{up.begin + 31}" text-anchor="middle">updates</text>')
-    return "".join(parts)
-
-
 def seconds_at(clock: Sequence[Point], update: float) -> float:
     """Between the two events around an update, as if time ran evenly."""
     place = bisect.bisect_left(clock, update, key=lambda point: point.update)
@@ -151,85 +80,103 @@ def seconds_at(clock: Sequence[Point], update: float) -> float:
     return before.seconds + share * (after.seconds - before.seconds)
 
 
-def _path(line: Line, across: Axis, up: Axis) -> str:
-    places = [(across.at(p.update), up.at(p.value)) for p in line.points]
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
-    drawn = f'<path class="line {line.kind}" d="{path}"/>' if len(places) > 1 else ""
-    if line.marks or len(places) == 1:
-        drawn += "".join(
-            f'<circle class="mark {line.kind}" cx="{x:g}" cy="{y:g}" r="{2.6 if len(places) > 1 else 4}">'
-            f"<title>update {number(p.update)}: {number(p.value)}</title></circle>"
-            for (x, y), p in zip(places, line.points, strict=True)
-        )
-    return drawn
+def draw_curves(record: TrainingRecord) -> str:
+    """All curves that the log has, and the validations as a table."""
+    charts = training_charts(record)
+    if not charts:
+        return missing("There are no curves: log.jsonl is missing or holds no updates.")
+    absent = [] if record.validations else [missing("The log holds no validation yet.")]
+    skipped = sum(1 for update in record.updates if update.get("skipped"))
+    if skipped:
+        absent.append(missing(f"Updates skipped because their gradient was not finite: {skipped:,}."))
+    figures = "".join(draw_lines(chart) for chart in charts)
+    return f'<div class="charts">{figures}</div>{"".join(absent)}{_validation_table(record)}'
 
 
-def _hover(line: Line, across: Axis, up: Axis) -> list[list[float | str]]:
-    return [
-        [across.at(p.update), up.at(p.value), f"update {number(p.update)} · {duration(p.seconds)}", number(p.value)]
-        for p in line.points
+def training_charts(record: TrainingRecord) -> list[LineChart]:
+    clock = thinned(points(record.updates or record.validations, "seconds"), 2000)
+    found = [*_loss(record, clock)]
+    found += [
+        _scores(metric, curve, clock)
+        for metric in named(key for event in record.validations for key in event)
+        if metric.name not in LOSSES and (curve := points(record.validations, metric.name))
     ]
-
-
-def charts(run: Run) -> list[Chart]:
-    """The curves that the log has."""
-    loss, checked = points(run.updates, "log_loss"), thinned(points(run.validations, "log_loss"))
-    raw = thinned(loss)
-    soft = thinned(smoothed(loss, len(loss) // 60))
-    found = []
-    if loss or checked:
-        lines = [Line("", "raw", raw)] if len(raw) > 1 else []
-        lines += [Line("training", "train", soft)] if soft else []
-        lines += [Line("validation", "valid", checked, marks=len(checked) <= 60)] if checked else []
-        found.append(
-            Chart(
-                title="Loss",
-                note="cross-entropy, nats a token",
-                lines=lines,
-                wide=True,
-                right=lambda value: short(float(f"{math.exp(min(value, 60)):.3g}")),
-                right_name="perplexity",
-            )
-        )
-    found += [_scores(metric, points(run.validations, metric.name)) for metric in _scored(run)]
-    rate = thinned(points(run.updates, "rate"))
-    if rate:
-        found.append(
-            Chart(title="Learning rate", note=_schedule(run), lines=[Line("rate", "third", rate)], from_zero=True)
-        )
-    norm = [p for p in thinned(points(run.updates, "gradient_norm")) if p.value > 0]
-    if norm:
-        ratio = max(p.value for p in norm) / min(p.value for p in norm)
-        lines = [Line("norm", "third", norm)]
-        note = "before clipping" if run.card.recipe.training.clip else "no clipping"
-        found.append(
-            Chart(title="Gradient norm", note=note, lines=lines, from_zero=ratio <= 20, logarithmic=ratio > 20)
-        )
-    speed = speeds(run.updates)
-    if speed:
-        lines = [Line("tokens/s", "third", speed)]
-        found.append(Chart(title="Speed", note="target tokens a second", lines=lines, from_zero=True))
+    training = record.card.recipe.training
+    rate = thinned(points(record.updates, "rate"))
+    schedule = f"{training.schedule}, warm-up {training.warmup:,}"
+    found += [_small("Learning rate", schedule, "rate", rate, clock)] if rate else []
+    norm = [p for p in thinned(points(record.updates, "gradient_norm")) if p.value > 0]
+    clipping = "before clipping" if training.clip else "no clipping"
+    found += [_small("Gradient norm", clipping, "norm", norm, clock)] if norm else []
+    speed = speeds(record.updates)
+    found += [_small("Speed", "target tokens a second", "tokens/s", speed, clock)] if speed else []
     return found
 
 
-def _scored(run: Run) -> list[Metric]:
-    """The metrics of the validations that have a chart of their own: the loss and its exponential share one."""
+def _chart(title: str, note: str, lines: Sequence[Line], clock: Sequence[Point], **options: Any) -> LineChart:
+    """A chart over the updates, with the time below them."""
+    last = max([x for line in lines for x, _ in line.points] + [point.update for point in clock[-1:]])
+    return LineChart(
+        title=title,
+        note=note,
+        lines=lines,
+        under="updates",
+        tell=lambda update: f"update {number(update)} · {duration(seconds_at(clock, update))}",
+        across=(0, last),
+        second_row=lambda update: duration(seconds_at(clock, update)),
+        **options,
+    )
+
+
+def _places(curve: Sequence[Point]) -> list[tuple[float, float]]:
+    return [(point.update, point.value) for point in curve]
+
+
+def _loss(record: TrainingRecord, clock: Sequence[Point]) -> list[LineChart]:
+    loss, checked = points(record.updates, "log_loss"), thinned(points(record.validations, "log_loss"))
+    if not loss and not checked:
+        return []
+    lines = [
+        Line("", "raw", _places(thinned(loss)) if len(loss) > 1 else []),
+        Line("training", "train", _places(thinned(smoothed(loss, len(loss) // 60)))),
+        Line("validation", "valid", _places(checked), marks=True),
+    ]
     return [
-        metric
-        for metric in named(key for event in run.validations for key in event)
-        if metric.name not in ("log_loss", "perplexity") and points(run.validations, metric.name)
+        _chart(
+            "Loss",
+            "cross-entropy, nats a token",
+            lines,
+            clock,
+            right=lambda value: short(float(f"{math.exp(min(value, 60)):.3g}")),
+            right_name="perplexity",
+        )
     ]
 
 
-def _scores(metric: Metric, scores: list[Point]) -> Chart:
-    curve = thinned(scores)
-    best = (max if metric.higher_is_better else min)(curve, key=lambda p: p.value)
+def _scores(metric: Metric, scores: Sequence[Point], clock: Sequence[Point]) -> LineChart:
+    best = (max if metric.higher_is_better else min)(scores, key=lambda p: p.value)
     note = f"on the validation set; best {metric.format(best.value)} at update {number(best.update)}"
-    lines = [Line(metric.title, "valid", curve, marks=len(curve) <= 60)]
     title = metric.title[:1].upper() + metric.title[1:]
-    return Chart(title=title, note=note, lines=lines, wide=True, from_zero=True)
+    line = Line(metric.title, "valid", _places(thinned(scores)), marks=True)
+    return _chart(title, note, [line], clock, from_zero=True)
 
 
-def _schedule(run: Run) -> str:
-    training = run.card.recipe.training
-    return f"{training.schedule}, warm-up {training.warmup:,}"
+def _small(title: str, note: str, name: str, curve: Sequence[Point], clock: Sequence[Point]) -> LineChart:
+    """A third of a row; logarithmic where the values are of very different sizes."""
+    values = [point.value for point in curve]
+    spread = min(values) > 0 and max(values) / min(values) > 20 and name == "norm"
+    line = Line(name, "third", _places(curve))
+    return _chart(title, note, [line], clock, wide=False, from_zero=not spread, logarithmic=spread)
+
+
+def _validation_table(record: TrainingRecord) -> str:
+    if not record.validations:
+        return ""
+    metrics = named(key for event in record.validations for key in event)
+    rows = []
+    for event in record.validations[-VALIDATIONS:]:
+        values = [(metric, finite(event, metric.name)) for metric in metrics]
+        cells = [number(event["update"]), f"{event['seconds'] / 60:,.1f}"]
+        rows.append(cells + ["–" if value is None else metric.format(value) for metric, value in values])
+    heads = ["update", "minutes", *(escape(metric.title) for metric in metrics)]
+    return f"<details><summary>All validations as a table</summary>{table(heads, rows, 'numbers')}</details>"

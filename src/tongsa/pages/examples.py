@@ -5,24 +5,51 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from tongsa.evaluation.metrics import TOKENIZERS
+from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC, TOKENIZERS
 from tongsa.pages.markup import escape
-from tongsa.pages.run import Example
+from tongsa.pages.record import Event, finite
 
 EACH = 6
+"""Examples of each list."""
 LONGEST = 700
 """Characters of a text that are shown."""
 
 
-def choose(examples: Sequence[Example], chrf: Sequence[float], each: int = EACH) -> dict[str, list[int]]:
+@dataclass(frozen=True)
+class Example:
+    """A validation sentence and its translation."""
+
+    source: str
+    reference: str
+    translation: str
+    score: float | None
+    """What the model itself thinks of its translation: log-probability over the length penalty."""
+
+
+def read_examples(entries: Sequence[Event]) -> list[Example]:
+    """Those entries that are translations; halves of surrogate pairs, which JSON can hold, are replaced."""
+    found = []
+    for entry in entries:
+        if {"source", "reference", "translation"} <= entry.keys():
+            texts = [_whole(entry[key]) for key in ("source", "reference", "translation")]
+            found.append(Example(texts[0], texts[1], texts[2], finite(entry, "score")))
+    return found
+
+
+def _whole(text: object) -> str:
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def choose(examples: Sequence[Example], scores: Sequence[float], each: int = EACH) -> dict[str, list[int]]:
     """Places of the best, the worst and random examples, none of them twice; of equals the longer says more."""
     once = list({example.source: i for i, example in enumerate(examples)}.values())  # what is said twice is shown once
     each = max(1, min(each, len(once) // 3))
-    by_quality = sorted(once, key=lambda i: (-chrf[i], -len(examples[i].source)))
+    by_quality = sorted(once, key=lambda i: (-scores[i], -len(examples[i].source)))
     best = by_quality[:each]
-    worst = sorted((i for i in by_quality if i not in best), key=lambda i: (chrf[i], -len(examples[i].source)))[:each]
+    worst = sorted((i for i in by_quality if i not in best), key=lambda i: (scores[i], -len(examples[i].source)))[:each]
     others = [i for i in once if i not in best and i not in worst]
     drawn = sorted(random.Random(1).sample(others, min(each, len(others))))
     return {"Random": drawn, "Worst": worst, "Best": best}
@@ -52,27 +79,29 @@ def _tagged(tag: str, text: str, what: str) -> str:
     return f"{before}<{tag}>{escape(inner)}</{tag}>{after}"
 
 
-def draw(examples: Sequence[Example], chrf: Sequence[float], source: str, target: str) -> str:
+def draw_examples(examples: Sequence[Example], scores: Sequence[float], source: str, target: str) -> str:
     """The three lists."""
+    metric = METRICS[SENTENCE_METRIC].title
     parts = []
     notes = {
         "Random": "drawn with a seed: what to expect",
-        "Worst": "by sentence chrF: what to look into first",
-        "Best": "by sentence chrF",
+        "Worst": f"by sentence {metric}: what to look into first",
+        "Best": f"by sentence {metric}",
     }
-    for name, places in choose(examples, chrf).items():
+    for name, places in choose(examples, scores).items():
         if places:
-            items = "".join(_item(examples[i], chrf[i], i, source, target) for i in places)
+            items = "".join(_item(examples[i], scores[i], i, source, target) for i in places)
             parts.append(f'<h3>{name} <span>{notes[name]}</span></h3><div class="examples">{items}</div>')
     return "".join(parts)
 
 
-def _item(example: Example, chrf: float, place: int, source: str, target: str) -> str:
+def _item(example: Example, quality: float, place: int, source: str, target: str) -> str:
     translation, reference = marked(_cut(example.translation), _cut(example.reference), target)
+    metric = METRICS[SENTENCE_METRIC].title
     same = example.translation == example.reference
     own = "" if example.score is None else f' · own score <b title="log-probability">{example.score:.2f}</b>'
     return (
-        f'<article class="example"><p class="meta">line {place + 1:,} · chrF <b>{chrf:.1f}</b>{own}</p>'
+        f'<article class="example"><p class="meta">line {place + 1:,} · {metric} <b>{quality:.1f}</b>{own}</p>'
         f'<p class="source" dir="auto" lang="{escape(source)}">{escape(_cut(example.source))}</p>'
         f'<p class="translation" dir="auto" lang="{escape(target)}">{translation or "<i>nothing</i>"}</p>'
         + ('<p class="same">the same as the reference</p>' if same else _reference(reference, target))

@@ -31,6 +31,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") ->
     return f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
 
 
+def tile(value: str, name: str, meaning: str = "", signature: str = "") -> str:
+    """A number with its name below it, in a `<div class="tiles">`."""
+    below = f"<small>{escape(meaning)}</small>" if meaning else ""
+    below += f"<code>{escape(signature)}</code>" if signature else ""
+    return f'<div class="tile"><b>{escape(value)}</b><span>{escape(name)}</span>{below}</div>'
+
+
 def missing(what: str) -> str:
     return f'<p class="missing">{escape(what)}</p>'
 

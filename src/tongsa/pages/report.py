@@ -1,147 +1,199 @@
-"""report.html: one self-contained page. It loads nothing from outside, and can be read without its script."""
+"""report.html: how a training went and how good its model is, for a run of any task.
+
+Scores, curves, recipe and environment are the same for all. What only one task has (examples, scores by length,
+attention) are sections that the task hands over: see pages/translation.py.
+"""
 
 from __future__ import annotations
 
+import importlib.metadata
+import math
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+import tongsa
 from tongsa.base.files import write_atomically
+from tongsa.evaluation.contracts import Metric
 from tongsa.evaluation.metrics import named
-from tongsa.pages import curves, examples, frame, heatmaps, quality
-from tongsa.pages.headline import headline, language
-from tongsa.pages.markup import escape, missing, number, table
-from tongsa.pages.recipe import cleaning, environment, recipe_tables, reproduce
-from tongsa.pages.run import Example, Run, finite
-from tongsa.runs.directory import Run as RunDirectory
-from tongsa.translation.translator import Translator
+from tongsa.pages.curves import draw_curves
+from tongsa.pages.frame import Section, heading, page
+from tongsa.pages.markup import count, duration, escape, missing, number, table, tile
+from tongsa.pages.record import TrainingRecord, finite
+from tongsa.runs.card import Score
+from tongsa.runs.directory import Run
 
-SECTIONS = {
-    "scores": "Scores",
-    "curves": "Curves",
-    "quality": "Quality",
-    "examples": "Examples",
-    "attention": "Attention",
-    "recipe": "Recipe",
-}
+PACKAGES = ("torch", "sentencepiece", "sacrebleu", "numpy")
 
 
-def write_report(directory: Path, translator: Translator) -> Path:
-    """Write report.html into a translator directory; parts that the directory lacks are said to be missing."""
-    path = RunDirectory(directory).report_file
-    write_atomically(path, page(Run.read(directory), translator))
-    return path
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What a report is about, in the words of its task."""
+
+    kind: str
+    """What the run directory is: translator, language model."""
+    title: str
+    description: str
+    """The model in a sentence, without its full stop."""
+    parameters: int
+    examples: str = "examples"
+    """What the training examples are called: sentence pairs."""
+    tokens: str = "tokens"
+    """What the loss is a mean over: target tokens."""
+    scored: str = ""
+    """How the scores were obtained: on which examples, with which decoding."""
+    command: Sequence[str] = ()
+    """Options of `tongsa train` that only this task has."""
+    sections: Sequence[Section] = ()
+    """What only this task has to show."""
 
 
-def page(run: Run, translator: Translator) -> str:
-    chrf = quality.sentence_scores(run.examples, run.card.target)
-    parameters = sum(parameter.numel() for parameter in translator.native.model.parameters())
-    body = [
-        _navigation(),
-        headline(run, parameters),
-        _section("curves", "Curves", "How the training went, by updates and time.", _curves(run)),
-        _section("quality", "Quality", "On the validation set.", _quality(run, chrf, translator)),
-        _section("examples", "Examples", _EXAMPLES_NOTE if run.examples else "", _examples(run, chrf)),
-        _section("attention", "Attention", "", _attention(run, chrf, translator)),
-        _section("recipe", "Recipe", "", _recipe(run)),
-        f"<footer>Written by tongsa. The translator is the directory <b>{escape(run.name)}</b>.</footer>",
+def write_report(run: Run, record: TrainingRecord, subject: Subject) -> Path:
+    """Write report.html into a run directory; parts that the directory lacks are said to be missing."""
+    write_atomically(run.report_file, draw_report(record, subject))
+    return run.report_file
+
+
+def draw_report(record: TrainingRecord, subject: Subject) -> str:
+    sections = [
+        Section(key="scores", title="Scores", content=_scores(record, subject)),
+        Section(key="curves", title="Curves", note="by updates and time", content=draw_curves(record)),
+        *subject.sections,
+        Section(key="recipe", title="Recipe", content=_recipe(record, subject)),
     ]
-    return document(f"{language(run.card.source)} → {language(run.card.target)} · {run.name}", "".join(body))
-
-
-def document(title: str, body: str) -> str:
-    whole = f'<main>{body}</main><div id="tip" hidden></div>'
-    return frame.document(
-        title, whole, style=frame.read("colours.css", "kit.css"), script=frame.read("kit.js"), style_attributes=True
+    top = heading(
+        escape(subject.title).replace("→", "<i>→</i>"),
+        over=f"{escape(subject.kind)} <b>{escape(record.name)}</b>",
+        text=f"{escape(subject.description)}.",
     )
+    footer = f"Written by tongsa. The {escape(subject.kind)} is the directory <b>{escape(record.name)}</b>."
+    return page(f"{subject.title} · {record.name}", heading=top, sections=sections, footer=footer)
 
 
-def _navigation() -> str:
-    return "<nav>" + "".join(f'<a href="#{key}">{name}</a>' for key, name in SECTIONS.items()) + "</nav>"
+def _scores(record: TrainingRecord, subject: Subject) -> str:
+    scores = record.card.scores
+    tiles = "".join(_score(metric, scores[metric.name]) for metric in named(scores))
+    large = f'<div class="tiles big">{tiles}</div>' if tiles else missing("No scores are recorded yet.")
+    weights = record.card.training.weights
+    notes = [f"Weights: {weights}." if weights else "", f"Scored {subject.scored}." if subject.scored else ""]
+    note = " ".join(filter(None, notes))
+    below = f'<p class="note">{escape(note)}</p>' if note else ""
+    return f'{large}<div class="tiles">{"".join(_facts(record, subject))}</div>{below}'
 
 
-def _section(key: str, title: str, note: str, content: str) -> str:
-    aside = f' <span class="aside">{note}</span>' if note else ""
-    return f'<section id="{key}"><h2>{title}{aside}</h2>{content}</section>'
+def _score(metric: Metric, found: Score) -> str:
+    value = metric.format(found.score) if math.isfinite(found.score) else "–"
+    return tile(value, metric.title, metric.meaning, found.signature or "no signature")
 
 
-def _curves(run: Run) -> str:
-    charts = curves.charts(run)
-    if not charts:
-        return missing("There are no curves: log.jsonl is missing or holds no updates.")
-    clock = curves.thinned(curves.points(run.updates or run.validations, "seconds"), 2000)
-    figures = "".join(curves.draw(chart, clock) for chart in charts)
-    absent = [] if run.validations else [missing("The log holds no validation yet.")]
-    skipped = sum(1 for update in run.updates if update.get("skipped"))
-    if skipped:
-        absent.append(missing(f"Updates skipped because their gradient was not finite: {skipped:,}."))
-    return f'<div class="charts">{figures}</div>{"".join(absent)}{_validations(run)}'
+def _facts(record: TrainingRecord, subject: Subject) -> list[str]:
+    training = record.card.training
+    seconds, tokens = record.seconds, record.target_tokens
+    facts = [
+        ("parameters", count(subject.parameters)),
+        (subject.examples, count(training.examples) if training.examples else None),
+        ("training", None if seconds is None else duration(seconds)),
+        ("updates", count(training.updates) if training.updates else None),
+        ("epochs", _epochs(training.epochs) if training.updates and training.examples else None),
+        (subject.tokens, None if tokens is None else count(tokens)),
+        (f"{subject.tokens} a second", f"{tokens / seconds:,.0f}" if tokens and seconds else None),
+    ]
+    return [tile("–" if value is None else value, name) for name, value in facts]
 
 
-def _validations(run: Run) -> str:
-    if not run.validations:
-        return ""
-    rows = []
-    metrics = named(key for event in run.validations for key in event)
-    for event in run.validations[-200:]:
-        values = [(metric, finite(event, metric.name)) for metric in metrics]
-        cells = [number(event["update"]), f"{event['seconds'] / 60:,.1f}"]
-        rows.append(cells + ["–" if value is None else metric.format(value) for metric, value in values])
-    heads = ["update", "minutes", *(escape(metric.title) for metric in metrics)]
-    return f"<details><summary>All validations as a table</summary>{table(heads, rows, 'numbers')}</details>"
+def _epochs(finished: float) -> str:
+    return "less than 1" if finished == 0 else f"{finished:,.0f}"
 
 
-def _quality(run: Run, chrf: list[float], translator: Translator) -> str:
-    if not run.examples:
-        return missing("validation.jsonl is missing or empty: it is written when a training ends.")
-    source = translator.subwords.source
-    figures = [quality.by_length(run.examples, lambda text: len(source.encode(text)), run.card.target)]
-    figures += quality.distributions(run.examples, chrf)
-    return f'<div class="charts">{"".join(figures)}</div>'
-
-
-_EXAMPLES_NOTE = "<del>Not in the reference</del> <ins>not in the translation</ins>"
-
-
-def _examples(run: Run, chrf: list[float]) -> str:
-    if not run.examples:
-        return missing("There are no examples: validation.jsonl is missing or empty.")
-    return examples.draw(run.examples, chrf, run.card.source, run.card.target)
-
-
-def _attention(run: Run, chrf: list[float], translator: Translator) -> str:
-    if not run.examples:
-        return missing("There are no sentences to look at: validation.jsonl is missing or empty.")
-    source = translator.subwords.source
-    parts = []
-    for place in heatmaps.choose(run.examples, chrf, lambda text: len(source.encode(text))):
-        inspection = translator.inspect(run.examples[place].source)
-        found = [heatmaps.draw(kind, open_at_once=i == 0) for i, kind in enumerate(heatmaps.kinds(inspection))]
-        if found:
-            parts.append(f'<div class="sentence">{_pair(run, run.examples[place])}{"".join(found)}</div>')
-    if not parts:
-        return missing(f"No attention to show: the architecture {run.card.recipe.model.architecture} gives no weights.")
-    return f"{_LEGEND}{''.join(parts)}"
-
-
-def _pair(run: Run, example: Example) -> str:
+def _recipe(record: TrainingRecord, subject: Subject) -> str:
     return (
-        f'<h3 dir="auto" lang="{escape(run.card.source)}">{escape(example.source)}</h3>'
-        f'<p dir="auto" lang="{escape(run.card.target)}">{escape(example.translation)}</p>'
-    )
-
-
-_LEGEND = (
-    '<p class="note">Choose a layer and a head among the small pictures; the large one shows it with its tokens. '
-    "A dot before a token: it goes on the word before it.</p>"
-    '<p class="scale"><span>weight 0</span><i></i><span>1</span> <small>(ink grows with the square root, '
-    "so that small weights are seen)</small></p>"
-)
-
-
-def _recipe(run: Run) -> str:
-    return (
-        f"<h3>To train it again</h3>{reproduce(run)}"
+        f"<h3>To train it again</h3>{_reproduce(record, subject)}"
         '<h3>All settings <span><i class="dot"></i> differs from the base model of the paper</span></h3>'
-        f"{recipe_tables(run)}"
-        f'<div class="columns"><div><h3>Corpus</h3>{cleaning(run)}</div>'
-        f"<div><h3>Environment</h3>{environment(run)}</div></div>"
+        f"{recipe_tables(record)}"
+        f'<div class="columns"><div><h3>Corpus</h3>{_cleaning(record, subject)}</div>'
+        f"<div><h3>Environment</h3>{_environment(record)}</div></div>"
     )
+
+
+def recipe_tables(record: TrainingRecord) -> str:
+    """Every key; those that differ from the paper's base model are marked."""
+    recipe = record.card.recipe
+    parts = []
+    for name in recipe.to_values():
+        section = getattr(recipe, name)
+        base = asdict(type(section)())
+        rows = "".join(
+            f'<tr{"" if value == base[key] else " class=changed"}><th scope="row">{escape(key)}</th>'
+            f"<td>{escape(_value(value))}</td></tr>"
+            for key, value in asdict(section).items()
+        )
+        parts.append(f'<table class="recipe"><caption>[{escape(name)}]</caption><tbody>{rows}</tbody></table>')
+    return f'<div class="recipes">{"".join(parts)}</div>'
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def command(record: TrainingRecord, subject: Subject) -> str:
+    """What trains the same again, as far as the directory remembers it."""
+    training = record.card.training
+    options = record.job.options if record.job else None
+    corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
+    words = ["tongsa", "train", *map(str, corpora), *subject.command]
+    for corpus in options.valid if options else ():
+        words += ["--valid", corpus]
+    words += ["--recipe", f"{record.name}/recipe.toml", "--seed", str(training.seed)]
+    if options and options.minutes:
+        words += ["--minutes", f"{options.minutes:g}"]
+    return shlex.join([*words, "--out", f"{record.name}-again"])
+
+
+def _reproduce(record: TrainingRecord, subject: Subject) -> str:
+    notes = []
+    if record.job is None:
+        notes.append("If a validation corpus was given, add it with --valid: its name is not recorded.")
+    if record.job and record.job.options.minutes:
+        notes.append("A budget in minutes gives the same number of updates only on a machine as fast.")
+    else:
+        notes.append("On the CPU the same seed, processes and versions give the same weights bit for bit.")
+    shown = f'<pre class="command"><code>{escape(command(record, subject))}</code></pre>'
+    return f'{shown}<p class="note">{escape(" ".join(notes))}</p>'
+
+
+def _cleaning(record: TrainingRecord, subject: Subject) -> str:
+    """What was left out of the corpus, and why."""
+    dropped = record.cleaning.get("dropped")
+    if not isinstance(dropped, dict):
+        return missing("The log does not say what cleaning left out.")
+    seen = finite(record.cleaning, "seen")
+    rows = [["read", number(seen)]] if seen is not None else []
+    rows += [[f"left out {escape(name)}", escape(_value(times))] for name, times in dropped.items()]
+    examples = record.card.training.examples
+    rows += [["<b>trained on</b>", f"<b>{number(examples)}</b>"]] if examples else []
+    return table([escape(subject.examples), ""], rows, "plain")
+
+
+def _environment(record: TrainingRecord) -> str:
+    rows = [("tongsa", tongsa.__version__), ("python", f"{platform.python_version()}, {platform.system()}")]
+    rows += [(name, _version(name)) for name in PACKAGES]
+    rows += [("machine", platform.machine())]
+    rows += [
+        (name, count(value))
+        for name, value in ((key, finite(record.start, key)) for key in ("processes", "threads"))
+        if value is not None
+    ]
+    rows += [("device", record.job.device)] if record.job else []
+    return table(["", ""], [[escape(name), escape(value)] for name, value in rows], "plain")
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"

@@ -28,7 +28,7 @@ from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import Loss, linear_cross_entropy, smoothed_cross_entropy
 from tongsa.models.weights import build_model, load_weights
-from tongsa.pages.report import write_report
+from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import TRANSLATION, Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
@@ -118,7 +118,7 @@ class Translation(Task[Translator]):
             show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
         shown = ", ".join(f"{name} {card.scores[name].score:.2f}" for name in TRANSLATION_METRICS)
         show.say(f"\nscores on the validation set: {shown}")
-        show.say(f"report: {write_report(run.path, translator)}")
+        show.say(f"report: {write_translation_report(run, translator)}")
         show.say(f"\nthe translator is {run.path}. Next:")
         show.say(f'  tongsa translate {run.path} "..."')
         show.say(f"  tongsa evaluate {run.path} TEST_CORPUS")

@@ -9,8 +9,8 @@ from pathlib import Path
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.lab.babi.experiment import Settings, TaskResult, run
+from tongsa.lab.babi.html import draw_babi
 from tongsa.lab.babi.looks import Look, as_text, look
-from tongsa.lab.babi.page import as_page
 from tongsa.lab.babi.saving import read_trained
 from tongsa.lab.babi.stories import Task
 from tongsa.lab.babi.table import as_text as table_text
@@ -26,7 +26,7 @@ def report(tasks: Sequence[Task], settings: Settings, out: Path, *, resume: bool
     looks = {task.number: _looks(task, result, out, shown) for task, result in zip(tasks, results, strict=True)}
     drawn = [each for found in looks.values() for each in chosen(found)]
     write_atomically(out / "results.json", json.dumps(as_values(results, settings), indent=2) + "\n")
-    write_atomically(out / "babi.html", as_page(results, settings, drawn))
+    write_atomically(out / "babi.html", draw_babi(results, settings, drawn))
     text = "".join(_shown(task, looks[task.number][:shown]) for task in tasks) if shown else ""
     return f"{text}{table_text(results, settings)}written: {out / 'results.json'}, {out / 'babi.html'}\n"
 

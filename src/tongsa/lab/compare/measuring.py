@@ -15,7 +15,6 @@ from tongsa.lab.compare.gradients import reach
 from tongsa.lab.compare.operations import flops_per_token
 from tongsa.lab.compare.plan import Plan
 from tongsa.lab.compare.result import Picture, Result
-from tongsa.pages.heatmaps import sharpest
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import END
@@ -99,15 +98,14 @@ def training_speed(events: Sequence[dict[str, Any]]) -> float:
 
 def _picture(translator: Translator, source: str, target: str) -> Picture | None:
     """What looks where while the reference is read: the same rows and columns for every model."""
-    seen = translator.inspect(source, target)
-    if not seen.attention.cross:
+    kind = next((kind for kind in translator.inspect(source, target).kinds() if kind.name == "cross"), None)
+    if kind is None:
         return None
-    layers = [layer[0] for layer in seen.attention.cross]
-    layer = sharpest(layers)
+    layer = kind.sharpest()
     return Picture(
         layer=layer + 1,
-        layers=len(layers),
-        weights=[[round(weight, 4) for weight in row] for row in layers[layer].mean(dim=0).tolist()],
-        rows=list(seen.target_tokens),
-        columns=list(seen.source_tokens),
+        layers=len(kind.layers),
+        weights=[[round(weight, 4) for weight in row] for row in kind.weights(layer, None).tolist()],
+        rows=list(kind.queries),
+        columns=list(kind.keys),
     )

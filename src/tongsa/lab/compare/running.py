@@ -9,19 +9,22 @@ DIR/plan.json              what is compared
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tongsa.base.devices import choose_device, usable_cores
 from tongsa.base.errors import TongsaError, TrainingError, UsageError
+from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show, Silent
 from tongsa.data.prepare import Prepared
+from tongsa.lab.compare.html import draw_comparison
 from tongsa.lab.compare.measuring import measure
 from tongsa.lab.compare.plan import MODELS, Plan, names_of
 from tongsa.lab.compare.preparing import PREPARED, Asked, Texts, prepared_plan
 from tongsa.lab.compare.result import Result, stored_result
+from tongsa.lab.compare.table import markdown
 from tongsa.lab.compare.verdict import Comparison, judge_all, pictured
-from tongsa.lab.compare.writing import write_all
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.training.run import fit_and_publish, share_prepared
@@ -88,7 +91,7 @@ def compare(
     if not results:
         raise TrainingError("no model could be trained", *(f"{name}: {why}" for name, why in failed.items()))
     comparison = judge_all(plan, results, pairs, Prepared.open(folder / PREPARED).subwords.source, failed)
-    write_all(folder, comparison, show)
+    _write(folder, comparison, show)
     return comparison
 
 
@@ -133,3 +136,10 @@ def _names(names: Names | None) -> list[str]:
     if names is None:
         return []
     return [str(names)] if isinstance(names, str | Path) else [str(name) for name in names]
+
+
+def _write(folder: Path, comparison: Comparison, show: Show) -> None:
+    write_atomically(folder / "comparison.json", json.dumps(comparison.to_values(), indent=1, ensure_ascii=False))
+    write_atomically(folder / "comparison.md", markdown(comparison))
+    write_atomically(folder / "comparison.html", draw_comparison(comparison))
+    show.say(f"\nwritten: {folder / 'comparison.html'}, comparison.md and comparison.json")

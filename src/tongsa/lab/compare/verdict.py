@@ -13,7 +13,7 @@ from tongsa.lab.compare import complexity
 from tongsa.lab.compare.plan import Plan
 from tongsa.lab.compare.preparing import Texts
 from tongsa.lab.compare.result import Result
-from tongsa.pages.quality import length_buckets
+from tongsa.pages.translation import length_buckets
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, Vocabulary
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tongsa.models.contracts import Attention
-from tongsa.pages.report import write_report
+from tongsa.pages.translation import write_translation_report
+from tongsa.runs.directory import Run
 from tongsa.translation.translator import Translator
 
 GOOD = [(f"고양이가 개를 봐요 {n}", f"the cat sees the dog {n}", f"the cat sees a dog {n}") for n in range(40)]
@@ -47,7 +48,7 @@ class Tree(HTMLParser):
 
 
 def written(directory: Path, translator: Translator) -> Tree:
-    path = write_report(directory, translator)
+    path = write_translation_report(Run(directory), translator)
     assert path == directory / "report.html"
     return Tree(path.read_text(encoding="utf-8"))
 
@@ -90,7 +91,7 @@ def test_hostile_sentences_stay_text(run_with: Callable[..., Path], translator: 
 
 def test_only_the_script_of_the_page_may_run(run_with: Callable[..., Path], translator: Translator) -> None:
     directory = run_with(50, 10, GOOD)
-    write_report(directory, translator)
+    write_translation_report(Run(directory), translator)
     source = (directory / "report.html").read_text(encoding="utf-8")
     script = re.findall(r"<script>(.*?)</script>", source, re.DOTALL)[-1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -152,5 +153,5 @@ def test_a_model_without_attention_says_so(
 
 def test_a_long_run_gives_a_small_page(run_with: Callable[..., Path], translator: Translator) -> None:
     directory = run_with(20_000, 100, GOOD * 10)
-    write_report(directory, translator)
+    write_translation_report(Run(directory), translator)
     assert (directory / "report.html").stat().st_size < 600_000

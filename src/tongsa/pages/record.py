@@ -1,4 +1,4 @@
-"""What a translator directory tells of its training; a part that is missing is None or empty, never an error."""
+"""What a run directory tells of its training; a part that is missing is None or empty, never an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.runs.card import Card
-from tongsa.runs.directory import Run as RunDirectory
+from tongsa.runs.directory import Run
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
 
@@ -18,19 +18,8 @@ Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Example:
-    """A validation sentence and what became of it."""
-
-    source: str
-    reference: str
-    translation: str
-    score: float | None
-    """What the model itself thinks of its translation: log-probability over the length penalty."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """The inputs of a report."""
+class TrainingRecord:
+    """What a report is made of."""
 
     name: str
     card: Card
@@ -41,25 +30,25 @@ class Run:
     cleaning: Event
     """`seen` and `dropped` (counts by filter), where the log has them."""
     job: Job | None
-    examples: list[Example]
+    examples: list[Event]
+    """The validation examples with the model's output, as the task wrote them."""
 
     @classmethod
-    def read(cls, directory: Path) -> Run:
-        files = RunDirectory(directory)
-        events = _events(files.log_file)
+    def read(cls, run: Run) -> TrainingRecord:
+        events = _events(run.log_file)
 
         def last(*names: str) -> Event:
             return next((event for event in reversed(events) if event["event"] in names), {})
 
         return cls(
-            name=directory.resolve().name,
-            card=files.read_card(),
+            name=run.path.resolve().name,
+            card=run.read_card(),
             start=last("start", "resume"),
             updates=[event for event in events if event["event"] == "update" and _counts(event)],
             validations=[event for event in events if event["event"] == "validation" and _counts(event)],
             cleaning=last("cleaning"),
-            job=_job(files),
-            examples=_examples(files.examples_file),
+            job=_job(run),
+            examples=_examples(run.examples_file),
         )
 
     @property
@@ -94,14 +83,14 @@ def _events(path: Path) -> list[Event]:
         return []
 
 
-def _job(files: RunDirectory) -> Job | None:
+def _job(run: Run) -> Job | None:
     try:
-        return files.read_job()[1]
+        return run.read_job()[1]
     except (OSError, DirectoryError, RecipeError):
         return None
 
 
-def _examples(path: Path) -> list[Example]:
+def _examples(path: Path) -> list[Event]:
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
@@ -110,13 +99,8 @@ def _examples(path: Path) -> list[Example]:
     for line in lines:
         try:
             entry = json.loads(line)
-            source, reference, translation = (_whole(str(entry[k])) for k in ("source", "reference", "translation"))
-        except (ValueError, KeyError, TypeError):  # cut short, or none of ours
+        except ValueError:  # cut short, or none of ours
             continue
-        found.append(Example(source, reference, translation, finite(entry, "score")))
+        if isinstance(entry, dict):
+            found.append(entry)
     return found
-
-
-def _whole(text: str) -> str:
-    """JSON can hold half of a surrogate pair, which neither SentencePiece nor UTF-8 can."""
-    return text.encode("utf-8", "replace").decode()

@@ -1,70 +1,79 @@
-"""comparison.html: one self-contained page in the look of a run's report."""
+"""comparison.html: the results of a comparison as one page."""
 
 from __future__ import annotations
 
+import dataclasses
 import platform
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 import tongsa
+from tongsa.config import Recipe
+from tongsa.engines.inspection import shown
 from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC
 from tongsa.evaluation.significance import TestedScore
-from tongsa.lab.compare import lines, pictures, verdict
+from tongsa.lab.compare import verdict
 from tongsa.lab.compare.complexity import UNKNOWN, Order
-from tongsa.lab.compare.lines import Chart, Line
-from tongsa.lab.compare.recipes import recipes_table
+from tongsa.lab.compare.plan import Plan
+from tongsa.lab.compare.result import Picture
 from tongsa.lab.compare.table import SURE, chance, cores, scientific, with_interval
 from tongsa.lab.compare.verdict import Comparison, Example
+from tongsa.pages.charts import Line, LineChart, draw_lines
 from tongsa.pages.examples import marked
-from tongsa.pages.headline import language
-from tongsa.pages.markup import count, escape, missing, table
-from tongsa.pages.report import document
+from tongsa.pages.frame import Section, heading, page
+from tongsa.pages.heatmaps import draw_map
+from tongsa.pages.markup import count, escape, missing, number, table
+from tongsa.text.languages import language_name
 
-SECTIONS = {
-    "scores": "Scores",
-    "figures": "Figures",
-    "table1": "Table 1",
-    "attention": "Attention",
-    "examples": "Examples",
-    "recipes": "Recipes",
-}
+CELL = 20
+"""Size of a weight in the pictures of attention, which stand side by side."""
+TRAINING = ("batch_tokens", "schedule", "peak", "warmup", "clip", "label_smoothing", "average")
+"""Keys of the training that may differ between models."""
 
 
-def page(comparison: Comparison) -> str:
+def draw_comparison(comparison: Comparison) -> str:
     plan = comparison.plan
     colours = {name: f"m{i % 9}" for i, name in enumerate(comparison.results)}
-    style = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
-    body = [
-        f"<style>{style}</style>",
-        "<nav>" + "".join(f'<a href="#{key}">{name}</a>' for key, name in SECTIONS.items()) + "</nav>",
-        _headline(comparison),
-        _section("scores", "Scores", "", _scores(comparison, colours)),
-        _section("figures", "Figures", "", _figures(comparison, colours)),
-        _section("table1", "Table 1", "of the paper, with the numbers of these models", _table1(comparison, colours)),
-        _section("attention", "Attention", "", _attention(comparison, colours)),
-        _section("examples", "Examples", "chosen by their length alone", _examples(comparison, colours)),
-        _section("recipes", "Recipes", "what is each model's own", recipes_table(plan, colours)),
-        f"<footer>Written by tongsa {escape(tongsa.__version__)} on {escape(platform.machine())}, "
-        f"python {escape(platform.python_version())}.</footer>",
+    sections = [
+        Section(key="scores", title="Scores", content=_scores(comparison, colours)),
+        Section(key="figures", title="Figures", content=_figures(comparison, colours)),
+        Section(
+            key="table1",
+            title="Table 1",
+            note="of the paper, with the numbers of these models",
+            content=_table1(comparison, colours),
+        ),
+        Section(key="attention", title="Attention", content=_attention(comparison, colours)),
+        Section(
+            key="examples",
+            title="Examples",
+            note="chosen by their length alone",
+            content="".join(_example(example, comparison, colours) for example in comparison.examples),
+        ),
+        Section(key="recipes", title="Recipes", note="what is each model's own", content=_recipes(plan, colours)),
     ]
-    return document(f"{language(plan.source)} → {language(plan.target)}: {len(colours)} models", "".join(body))
+    languages = f"{language_name(plan.source)} → {language_name(plan.target)}"
+    footer = f"Written by tongsa {tongsa.__version__} on {platform.machine()}, python {platform.python_version()}."
+    return page(
+        f"{languages}: {len(colours)} models",
+        heading=_heading(comparison),
+        sections=sections,
+        footer=escape(footer),
+    )
 
 
-def _section(key: str, title: str, note: str, content: str) -> str:
-    aside = f' <span class="aside">{note}</span>' if note else ""
-    return f'<section id="{key}"><h2>{title}{aside}</h2>{content}</section>'
+def _named(name: str, colours: Mapping[str, str]) -> str:
+    """The name of a model beside its colour."""
+    return f'<span class="name {colours.get(name, "m7")}">{escape(name)}</span>'
 
 
-def _headline(comparison: Comparison) -> str:
+def _heading(comparison: Comparison) -> str:
     plan = comparison.plan
-    title = f"{escape(language(plan.source))} <i>→</i> {escape(language(plan.target))}"
     tested = escape(", ".join(plan.test) or "the validation set")
-    return (
-        '<header><div class="seal" lang="ko" title="통사, the interpreters of the Joseon court">'
-        "<span>통</span><span>사</span></div><div>"
-        f'<p class="over">a comparison of {len(comparison.results)} models</p><h1>{title}</h1>'
-        f'<p class="model">{escape(plan.budget)} on {cores(plan.threads)}, the same subwords and ids for all; tested '
-        f"on {comparison.sentences:,} sentences of {tested}.</p></div></header>"
+    return heading(
+        f"{escape(language_name(plan.source))} <i>→</i> {escape(language_name(plan.target))}",
+        over=f"a comparison of {len(comparison.results)} models",
+        text=f"{escape(plan.budget)} on {cores(plan.threads)}, the same subwords and ids for all; tested on "
+        f"{comparison.sentences:,} sentences of {tested}.",
     )
 
 
@@ -84,7 +93,7 @@ def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
         ]
         rows.append(
             [
-                f'<span class="name {colours[name]}">{escape(name)}</span>',
+                _named(name, colours),
                 tested[0] + meter,
                 *tested[1:],
                 count(result.parameters),
@@ -124,7 +133,7 @@ def _power(value: float) -> str:
 
 def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
     def of_each(points: dict[str, list[tuple[float, float]]]) -> list[Line]:
-        return [Line(name, colours[name], points[name]) for name in comparison.ranking]
+        return [Line(name, colours[name], points[name], marks=len(points[name]) <= 20) for name in comparison.ranking]
 
     results = comparison.results
     metric = METRICS[verdict.METRICS[0]]
@@ -136,38 +145,38 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         for name, result in results.items()
     }
     charts = [
-        Chart(
+        LineChart(
             title=f"{metric.title} by source length",
             note="on the test set, the same sentences for all",
             under="subwords of the source, mean of each group",
-            unit="length",
+            tell=lambda x: f"length {number(round(x, 1))}",
             lines=of_each(lengths),
         ),
-        Chart(
+        LineChart(
             title="What arrives of the first source token",
             note="relative change of a target feature for one of the first embedding",
             under="positions from the first source token to the target token",
-            unit="distance",
+            tell=lambda x: f"distance {number(round(x, 1))}",
             lines=of_each(reach),
             logarithmic=True,
         ),
-        Chart(
+        LineChart(
             title=f"{metric.title} while training",
             note="on the validation set, greedy",
             under="minutes",
-            unit="minute",
+            tell=lambda x: f"minute {number(round(x, 1))}",
             lines=of_each(curves),
         ),
-        Chart(
+        LineChart(
             title="Quality and speed",
             note=f"{metric.title} on the test set, beam search on the native engine",
             under="sentences a second",
-            unit="sentences/s",
+            tell=lambda x: f"sentences/s {number(round(x, 1))}",
             lines=of_each(speed),
             across_logarithmic=True,
         ),
     ]
-    return f'<div class="charts">{"".join(lines.draw(chart) for chart in charts)}</div>{_REACH_NOTE}'
+    return f'<div class="charts">{"".join(draw_lines(chart) for chart in charts)}</div>{_REACH_NOTE}'
 
 
 _REACH_NOTE = (
@@ -187,7 +196,7 @@ def _table1(comparison: Comparison, colours: dict[str, str]) -> str:
     for row in comparison.table1:
         rows.append(
             [
-                f'<span class="name {colours[row.name]}">{escape(row.name)}</span>',
+                _named(row.name, colours),
                 escape(row.kind),
                 _order(row.complexity, _power),
                 _order(row.sequential, "{:.0f}".format),
@@ -222,11 +231,17 @@ def _attention(comparison: Comparison, colours: dict[str, str]) -> str:
     note = "While the reference is read: rows are the target tokens written, columns the source tokens looked at; "
     note += "the mean of the heads of each model's sharpest layer."
     rest = f" {', '.join(blind)}: no attention to draw." if blind else ""
-    return f'<p class="note">{escape(note + rest)}</p>{pictures.draw(found, colours)}'
+    drawn = "".join(_picture(name, picture, colours) for name, picture in found.items())
+    return f'<p class="note">{escape(note + rest)}</p><div class="maps">{drawn}</div>'
 
 
-def _examples(comparison: Comparison, colours: dict[str, str]) -> str:
-    return "".join(_example(example, comparison, colours) for example in comparison.examples)
+def _picture(name: str, picture: Picture, colours: Mapping[str, str]) -> str:
+    which = f"layer {picture.layer} of {picture.layers}" if picture.layers > 1 else "its one attention"
+    rows, columns = ([shown(token) for token in side] for side in (picture.rows, picture.columns))
+    drawn = draw_map(picture.weights, rows, columns, f"attention of {name}", CELL)
+    return (
+        f'<figure class="attends"><figcaption>{_named(name, colours)} <span>{which}</span></figcaption>{drawn}</figure>'
+    )
 
 
 def _example(example: Example, comparison: Comparison, colours: dict[str, str]) -> str:
@@ -237,11 +252,50 @@ def _example(example: Example, comparison: Comparison, colours: dict[str, str]) 
         text = marked(example.translations[name], example.reference, plan.target)[0]
         said.append(
             f'<dt class="name {colours[name]}">{escape(name)}</dt><dd class="score">{example.scores[name]:.0f}</dd>'
-            f'<dd class="said" dir="auto" lang="{escape(plan.target)}">{text or "<i>nothing</i>"}</dd>'
+            f'<dd class="answer" dir="auto" lang="{escape(plan.target)}">{text or "<i>nothing</i>"}</dd>'
         )
     return (
-        f'<article class="told"><p class="source" dir="auto" lang="{escape(plan.source)}">{escape(example.source)}</p>'
+        '<article class="answers">'
+        f'<p class="source" dir="auto" lang="{escape(plan.source)}">{escape(example.source)}</p>'
         f'<p class="reference" dir="auto" lang="{escape(plan.target)}">{escape(example.reference)} '
         f"<small>(reference; {example.length} source subwords; numbers are {sentence_metric})</small></p>"
         f"<dl>{''.join(said)}</dl></article>"
     )
+
+
+def _recipes(plan: Plan, colours: Mapping[str, str]) -> str:
+    rows = [[_named(name, colours), _shape(recipe), *_training(recipe)] for name, recipe in plan.recipes.items()]
+    shared = next(iter(plan.recipes.values()))
+    size = f"{shared.subwords.size:,} {'shared ' if shared.subwords.joint else ''}subwords ({shared.subwords.kind})"
+    words = ["tongsa compare", *plan.corpora, "--from", plan.source, "--to", plan.target]
+    for option, values in (("--valid", plan.valid), ("--test", plan.test)):
+        words += [word for value in values for word in (option, value)]
+    words += ["--models", ",".join(plan.recipes)]
+    words += ["--minutes", f"{plan.minutes:g}"] if plan.minutes else []
+    words += ["--updates", str(plan.updates)] if plan.updates else []
+    words += ["--match-parameters"] if plan.parameters else []
+    words += [word for key, value in plan.settings.items() for word in ("--set", f"{key}={value}")]
+    words += ["--seed", str(plan.seed), "--threads", str(plan.threads), "--out", "DIR"]
+    return (
+        f'<div class="wide-table formulas">{table(["model", "shape", *TRAINING], rows)}</div>'
+        f'<p class="note">Shared: {escape(size)}, beam {shared.decoding.beam}, length penalty '
+        f"{shared.decoding.length_penalty:g}, Adam.</p>"
+        f'<pre class="command"><code>{escape(" ".join(words))}</code></pre>'
+    )
+
+
+def _shape(recipe: Recipe) -> str:
+    """What differs from the architecture's defaults, and its width."""
+    section = recipe.model
+    base = type(section)()
+    keys = [
+        field.name
+        for field in dataclasses.fields(section)
+        if field.name in ("d_model", "dropout") or getattr(section, field.name) != getattr(base, field.name)
+    ]
+    return escape(", ".join(f"{key} {getattr(section, key)}" for key in keys if key != "architecture"))
+
+
+def _training(recipe: Recipe) -> list[str]:
+    values = [getattr(recipe.training, key) for key in TRAINING]
+    return [escape(number(value) if isinstance(value, int | float) else value) for value in values]

@@ -322,6 +322,6 @@ def _figure(
     label = escape(f"{title}: {note}" if note else title)
     return (
         f'<figure class="chart{" wide" if wide else ""}"><figcaption><b>{escape(title)}</b> '
-        f'<span>{escape(note)}</span><span class="keys">{legend}</span></figcaption>'
+        f'<span>{escape(note)}</span><span class="keys{" many" if len(keys) > 2 else ""}">{legend}</span></figcaption>'
         f'<svg viewBox="0 0 {size[0]} {size[1]}" role="img" aria-label="{label}">{"".join(parts)}</svg>{after}</figure>'
     )

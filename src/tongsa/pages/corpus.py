@@ -97,7 +97,7 @@ def _faults(report: Report) -> str:
         ]
         for name in found
     ]
-    overview = f'<div class="wide-table">{table(["name", "what", "pairs", "share"], rows)}</div>'
+    overview = f'<div class="wide-table texts">{table(["name", "what", "pairs", "share"], rows)}</div>'
     return overview + "".join(_examples(report, name) for name in found)
 
 

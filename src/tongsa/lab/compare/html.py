@@ -214,7 +214,7 @@ def _table1(comparison: Comparison, colours: dict[str, str]) -> str:
         "formula leaves out. Source to target is the way between a source position and a target position. What an "
         "encoder sees is exact: the source positions that one of its outputs depends on."
     )
-    return f'<div class="wide-table formulas">{table(head, rows)}</div><p class="note">{escape(note)}</p>'
+    return f'<div class="wide-table texts">{table(head, rows)}</div><p class="note">{escape(note)}</p>'
 
 
 def _order(order: Order | None, shown: Callable[[float], str]) -> str:
@@ -277,7 +277,7 @@ def _recipes(plan: Plan, colours: Mapping[str, str]) -> str:
     words += [word for key, value in plan.settings.items() for word in ("--set", f"{key}={value}")]
     words += ["--seed", str(plan.seed), "--threads", str(plan.threads), "--out", "DIR"]
     return (
-        f'<div class="wide-table formulas">{table(["model", "shape", *TRAINING], rows)}</div>'
+        f'<div class="wide-table texts">{table(["model", "shape", *TRAINING], rows)}</div>'
         f'<p class="note">Shared: {escape(size)}, beam {shared.decoding.beam}, length penalty '
         f"{shared.decoding.length_penalty:g}, Adam.</p>"
         f'<pre class="command"><code>{escape(" ".join(words))}</code></pre>'

@@ -60,7 +60,12 @@ def _warm_up(section: TrainingSection, moment: Moment) -> float:
 
 SCHEDULES: Registry[Schedule] = Registry(
     "tongsa.schedules",
-    {"noam": noam, "inverse-sqrt": inverse_sqrt, "cosine": cosine, "constant": constant},
+    {
+        "noam": noam,
+        "inverse-sqrt": inverse_sqrt,
+        "cosine": cosine,
+        "constant": constant,
+    },
     kind="schedule",
 )
 

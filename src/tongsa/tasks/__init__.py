@@ -11,4 +11,10 @@ from tongsa.base.registry import Registry
 from tongsa.tasks.contract import Task
 from tongsa.tasks.translation import Translation
 
-TASKS: Registry[Task[Any]] = Registry("tongsa.tasks", {Translation.name: Translation()}, kind="task")
+TASKS: Registry[Task[Any]] = Registry(
+    "tongsa.tasks",
+    {
+        "translation": Translation(),
+    },
+    kind="task",
+)

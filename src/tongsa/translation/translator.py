@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tongsa.base.devices import choose_device, device_name
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.engines import ENGINES, PRECISIONS, Engine
 from tongsa.engines.inspection import Inspection, inspect_pair
-from tongsa.runs.card import Card
+from tongsa.runs.card import TRANSLATION, Card
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
@@ -76,6 +76,8 @@ class Translator:
         """
         path = Path(directory)
         card = Run(path).read_card()
+        if card.task != TRANSLATION:
+            raise DirectoryError(f"{path} is no translator: its model was trained for the task {card.task}")
         subwords = Subwords.load(path)
         place = device_name(device)
         kind = place.partition(":")[0]  # cuda:1 is a cuda

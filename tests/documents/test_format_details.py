@@ -179,3 +179,28 @@ def test_archives_that_are_a_danger_are_refused(options: Options, data: bytes, p
 
 def test_an_archive_of_exactly_as_many_parts_as_allowed_is_read(options: Options) -> None:
     assert read_document(crowd(10_000), Path("a.odt"), options).segments == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "text"),
+    [
+        (False, '<meta name="description" content="some words">'),
+        (False, "<meta property='og:title' content='some words'>"),
+        (True, '<meta name="viewport" content="some words">'),
+        (True, '<div name="description" content="some words"></div>'),
+        (False, '<input type="submit" value="some words">'),
+        (True, '<input type="text" value="some words">'),
+        (False, '<img alt="some words">'),
+        (True, '<img id="some words">'),
+    ],
+)
+def test_attributes_that_people_read_are_translated_and_no_others(tmp_path: Path, kept: bool, text: str) -> None:
+    assert translated(tmp_path, "a.html", text) == (text if kept else text.replace("some words", "SOME WORDS"))
+
+
+def test_an_encoding_or_a_byte_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"some words\nand \xff\n")
+    with pytest.raises(CorpusError, match="klingon is no encoding"):
+        translate_document(upper(), tmp_path / "a.txt", encoding="klingon")
+    with pytest.raises(CorpusError, match=r"a\.txt, line 2: not utf-8 \(0xff"):
+        translate_document(upper(), tmp_path / "a.txt")

@@ -23,25 +23,18 @@ def _width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def wrap(text: str, columns: int, keep: re.Pattern[str] | None = None) -> list[str]:
-    """Lines of at most so many columns where words allow it; what `keep` matches is not broken at its blanks.
+def wrap(text: str, columns: int) -> list[str]:
+    """Lines of at most so many columns where words allow it.
 
     No line after the first begins with what Markdown or a reader would take for a list or a heading.
     """
     lines: list[str] = []
-    for word in _words(text, keep):
+    for word in text.split():
         if lines and (width(lines[-1]) + 1 + width(word) <= columns or BLOCK_START.match(word)):
             lines[-1] += " " + word
         else:
             lines.append(word)
     return lines or [""]
-
-
-def _words(text: str, keep: re.Pattern[str] | None) -> list[str]:
-    if keep is None:
-        return text.split()
-    hidden = keep.sub(lambda m: m.group().replace(" ", "\x00"), text)
-    return [word.replace("\x00", " ") for word in hidden.split()]
 
 
 def balance(text: str, lines: int, columns: int) -> list[str]:

@@ -135,3 +135,11 @@ def test_a_character_that_no_text_should_have_is_text_beside_marks() -> None:
 def test_text_that_comes_in_parts_is_read_as_one() -> None:
     (outcome,) = translate_segments([Segment(id="x", content=("cannot open %", "s ", Mark(number=0)))], upper())
     assert "".join(part for part in outcome.content if isinstance(part, str)) == "CANNOT OPEN %s "
+
+
+def test_a_mark_between_two_letters_is_a_blank_for_the_model() -> None:
+    """A picture is no reason to write the words on its two sides as one; elsewhere it takes no room."""
+    for before, after, seen in (("see a", "b now", "see a b now"), ("see (", "b now", "see (b now")):
+        translator = upper()
+        translate_segments([Segment(id="x", content=(before, Mark(number=0), after))], translator)
+        assert translator.asked[0] == seen

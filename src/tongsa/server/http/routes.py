@@ -1,8 +1,8 @@
 """Routes as declarations: what a route needs before its handler runs, and which interface it belongs to.
 
-    API = Interface("LibreTranslate", error=Error)
+    API = Interface(name="LibreTranslate", error=Error)
 
-    @API.route("POST", "/detect", Detect, list[Detected], needs=Needs(key=True, texts=lambda asked: [asked.q]))
+    @API.route("POST", "/detect", Detect, list[Detected], needs=Needs(key=True, texts=lambda given: [given.q]))
     async def detect(call: Call[Detect]) -> object: ...
 
 `tongsa.server.api.pipeline` meets the needs, in one order for all routes of all interfaces.
@@ -69,7 +69,9 @@ class Interface:
 
     name: str
     error: type[BaseModel]
-    """Schema of a refusal; its one field holds the message."""
+    """Schema of a refusal."""
+    error_body: Callable[[Refusal], object] | None = None
+    """Makes the body of a refusal; by default the message is the one field of `error`."""
     prefixes: tuple[str, ...] = ()
     """Paths that begin with one of these belong to this interface, also where no route has them."""
     missing_key: int = 400
@@ -115,8 +117,12 @@ class Interface:
         return declare
 
     def refused(self, refusal: Refusal) -> Json:
-        (name,) = self.error.model_fields
-        return Json({name: refusal.message}, refusal.status, headers=refusal.headers)
+        if self.error_body:
+            body = self.error_body(refusal)
+        else:
+            (name,) = self.error.model_fields
+            body = {name: refusal.message}
+        return Json(body, refusal.status, headers=refusal.headers)
 
 
 class Interfaces:

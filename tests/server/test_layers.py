@@ -1,4 +1,4 @@
-"""The server is layered: http knows nothing of translation, work nothing of interfaces, interfaces nothing of the app."""
+"""The layers of the server: http knows nothing of translation, work nothing of interfaces, api nothing of the app."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def test_a_model_says_which_kinds_it_lacks(open_page: Open, service: Service) ->
     service.lacks = {"encoder", "decoder"}
     page = open_page()
     page.fill("#source", "the dog sleeps")
-    page.click("#look")
+    page.click("#show-attention")
     expect(page.locator(".av-lacking")).to_have_text(
         "This model has no: Encoder self-attention, Decoder self-attention."
     )
@@ -117,7 +117,7 @@ def test_a_model_without_weights_says_so(open_page: Open, service: Service) -> N
     service.lacks = {"encoder", "decoder", "cross"}
     page = open_page()
     page.fill("#source", "the dog sleeps")
-    page.click("#look")
+    page.click("#show-attention")
     expect(page.locator(".av-none")).to_contain_text("gives no attention weights")
 
 
@@ -131,7 +131,7 @@ def test_stepping_through_the_words_follows_one_after_the_other(looking: Any) ->
 
 def test_of_several_sentences_one_is_chosen(page: Any, service: Service) -> None:
     page.fill("#source", "Good morning. The dog sleeps.")
-    page.click("#look")
+    page.click("#show-attention")
     expect(page.locator("#sentences option")).to_have_count(2)
     page.select_option("#sentences", "1")
     expect(page.locator(".av-column.key .av-word").nth(1)).to_have_text("dog")

@@ -46,7 +46,9 @@ def test_a_chosen_file_is_translated(page: Any) -> None:
 
 def test_a_file_that_no_reader_knows_is_not_sent(page: Any, service: Service) -> None:
     page.evaluate(DROP, ["film.mp4", "x"])
-    expect(page.locator("#files")).to_contain_text("This server translates no .mp4 files. It takes: .txt .docx")
+    expect(page.locator("#files")).to_contain_text(
+        "This server cannot translate .mp4 files. Supported formats: .txt .docx"
+    )
     assert not [path for path, _ in service.asked if path == "/translate_file"]
 
 
@@ -54,5 +56,5 @@ def test_a_file_that_no_reader_knows_is_not_sent(page: Any, service: Service) ->
 def test_an_address_that_leads_elsewhere_is_not_followed(page: Any, url: str) -> None:
     page.route("**/translate_file", lambda route: route.fulfill(json={"translatedFileUrl": url}))
     page.evaluate(DROP, ["letter.txt", "Good morning."])
-    expect(page.locator("#files")).to_contain_text("letter.txt was not translated.")
+    expect(page.locator("#files")).to_contain_text("letter.txt could not be translated.")
     assert page.locator("#files a").count() == 0

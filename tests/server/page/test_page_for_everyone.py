@@ -17,7 +17,7 @@ HANGUL = re.compile("[가-힣]")
 def look(page: Any) -> None:
     page.fill("#source", "the dog sleeps zebra")
     expect(page.locator("#target")).to_contain_text("Hund")
-    page.click("#look")
+    page.click("#show-attention")
     expect(page.locator(".av-map")).to_be_visible()
 
 
@@ -44,7 +44,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(page: Any) -> None:
     tab_to(page, ".alternatives button")
     page.keyboard.press("Enter")
     expect(page.locator("#target")).to_have_text("der Hund schläft wohl")
-    tab_to(page, "#look")
+    tab_to(page, "#show-attention")
     page.keyboard.press("Enter")
     expect(page.locator(".av-map")).to_be_visible()
     tab_to(page, ".av-kinds input")
@@ -105,7 +105,7 @@ def test_a_korean_browser_is_spoken_to_in_korean(open_page: Open) -> None:
     assert page.locator("#from option").all_inner_texts()[:2] == ["언어 감지", "영어"]
     look(page)
     expect(page.locator(".av-lines")).to_contain_text("원문 (키)")
-    said = page.locator(".look p, legend, figcaption, .under span, .settings span, .top p").all_inner_texts()
+    said = page.locator(".attention p, legend, figcaption, .under span, .settings span, .top p").all_inner_texts()
     assert [text for text in said if re.search("[a-z]{4}", text) and not HANGUL.search(text)] == []
 
 
@@ -119,7 +119,7 @@ def test_the_language_of_the_page_can_be_changed_and_is_kept(page: Any) -> None:
     expect(page.get_by_label("번역할 글")).to_be_visible()
 
 
-@pytest.mark.parametrize(("texts", "least"), [("i18n.js", 60), ("kit/attention/texts.js", 40)])
+@pytest.mark.parametrize(("texts", "least"), [("texts.js", 60), ("kit/attention/texts.js", 40)])
 def test_both_interfaces_say_the_same_things(page: Any, texts: str, least: int) -> None:
     text = page.evaluate(f"fetch('static/{texts}').then((answer) => answer.text())")
     english, korean = text.split("  ko: {")[0], text.split("  ko: {")[1].split("\n};")[0]
@@ -138,7 +138,7 @@ def test_the_system_chooses_the_colours_unless_the_reader_does(open_page: Open, 
     light, dark = "rgb(251, 250, 247)", "rgb(20, 22, 27)"
     assert page.evaluate(paper) == (light if scheme == "light" else dark)
     other = "dark" if scheme == "light" else "light"
-    page.get_by_label("Colours").select_option(other)
+    page.get_by_label("Theme").select_option(other)
     assert page.evaluate(paper) == (dark if other == "dark" else light)
     page.reload()
     assert page.evaluate(paper) == (dark if other == "dark" else light)
@@ -148,7 +148,7 @@ def test_the_pictures_change_their_colours_with_the_page(page: Any) -> None:
     look(page)
     cell = page.locator(".av-map > g:first-of-type rect").nth(3)
     before = cell.get_attribute("fill")
-    page.get_by_label("Colours").select_option("dark")
+    page.get_by_label("Theme").select_option("dark")
     assert page.locator(".av-map > g:first-of-type rect").nth(3).get_attribute("fill") != before
 
 

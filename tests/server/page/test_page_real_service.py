@@ -30,7 +30,7 @@ def test_a_sentence_is_translated_looked_into_and_a_file_comes_back(tab: Any, tm
     tab.fill("#source", SENTENCE)
     expect(tab.locator("#target .word").first).to_be_visible()
     expect(tab.locator("#alternatives button").first).to_be_visible()
-    tab.click("#look")
+    tab.click("#show-attention")
     expect(tab.locator(".av-map")).to_be_visible()
     expect(tab.locator(".av-column.key .av-word").last).to_have_text("‹end›")
     for kind in ("Encoder self-attention", "Decoder self-attention", "Positions"):

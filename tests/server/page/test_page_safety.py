@@ -21,7 +21,7 @@ def unhurt(page: Any) -> None:
 def test_markup_that_is_typed_is_shown_as_it_is(page: Any) -> None:
     page.fill("#source", HOSTILE)
     expect(page.locator("#target")).to_have_text(HOSTILE)
-    page.click("#look")
+    page.click("#show-attention")
     expect(page.locator(".av-word").first).to_have_text(HOSTILE)
     expect(page.locator(".av-map")).to_contain_text("onerror")
     unhurt(page)

@@ -41,7 +41,7 @@ def test_words_that_the_model_doubts_are_marked_and_named(page: Any) -> None:
     page.fill("#source", "Good zebra")
     expect(page.locator("#target .word.low")).to_have_text("zebra")
     expect(page.locator("#target .word.high")).to_have_text("gut")
-    expect(page.locator("#doubts")).to_contain_text("zebra (30 %)")
+    expect(page.locator("#doubts")).to_contain_text("zebra (30%)")
     page.uncheck("#confidence")
     expect(page.locator("#doubts")).to_be_empty()
     assert "confident" not in page.get_attribute("#target", "class")
@@ -66,7 +66,7 @@ def test_the_translation_is_copied(open_page: Open) -> None:
 def test_a_detected_language_is_told_and_can_be_swapped(page: Any, service: Service) -> None:
     page.select_option("#from", "auto")
     page.fill("#source", "Good morning")
-    expect(page.locator("#detected")).to_have_text("Detected: English (93 %)")
+    expect(page.locator("#detected")).to_have_text("Detected: English (93%)")
     page.click("#swap")
     expect(page.locator("#source")).to_have_value("gut Morgen")
     assert (page.input_value("#from"), page.input_value("#to")) == ("de", "en")
@@ -127,7 +127,7 @@ def test_a_refusal_is_told_in_the_servers_words(page: Any, service: Service) -> 
 
 def test_a_text_beyond_the_limit_is_not_sent(page: Any, service: Service) -> None:
     page.fill("#source", "a" * 201)
-    expect(page.get_by_role("alert")).to_contain_text("longer than the 200 characters")
+    expect(page.get_by_role("alert")).to_contain_text("exceeds this server’s limit of 200 characters")
     assert service.texts() == []
     page.fill("#source", "Good morning")
     expect(page.locator("#target")).to_have_text("gut Morgen")

@@ -1,6 +1,6 @@
-// The service, as the page asks it. What can go wrong has a name, so that it can be told kindly.
+// Calls of the HTTP interface. An error has a kind, so that the page can explain it.
 
-export class Trouble extends Error {
+export class ApiError extends Error {
   // kind: busy (after `seconds`), offline, unreachable, key, server, refused
   constructor(kind, message = "", seconds = 0) {
     super(message);
@@ -31,7 +31,7 @@ export async function attention(values, signal) {
   return post("api/attention", values, signal);
 }
 
-// The address of the translated file; one that leads anywhere else is not followed.
+// The address of the translated file; an address outside this service is refused.
 export async function translateFile(file, source, target, signal) {
   const body = new FormData();
   body.append("file", file);
@@ -40,7 +40,7 @@ export async function translateFile(file, source, target, signal) {
   if (key) body.append("api_key", key);
   const { translatedFileUrl } = await ask("translate_file", { method: "POST", body, signal });
   const url = new URL(translatedFileUrl, location.href);
-  if (!/^https?:$/.test(url.protocol) || !url.pathname.includes("/download_file/")) throw new Trouble("server");
+  if (!/^https?:$/.test(url.protocol) || !url.pathname.includes("/download_file/")) throw new ApiError("server");
   return new URL(url.pathname.slice(url.pathname.indexOf("/download_file/") + 1), document.baseURI).href;
 }
 
@@ -55,21 +55,21 @@ async function ask(path, options = {}) {
     answer = await fetch(path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Trouble(navigator.onLine ? "unreachable" : "offline");
+    throw new ApiError(navigator.onLine ? "unreachable" : "offline");
   }
   const values = await answer.json().catch((error) => {
     if (error.name === "AbortError") throw error;
     return {};
   });
   if (answer.ok) return values;
-  throw trouble(answer, typeof values?.error === "string" ? values.error : "");
+  throw apiError(answer, typeof values?.error === "string" ? values.error : "");
 }
 
-function trouble(answer, message) {
+function apiError(answer, message) {
   if (answer.status === 429 || answer.status === 503) {
     const seconds = Number(answer.headers.get("Retry-After"));
-    return new Trouble("busy", message, Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 120) : 3);
+    return new ApiError("busy", message, Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 120) : 3);
   }
-  if (answer.status === 401 || answer.status === 403) return new Trouble("key", message);
-  return new Trouble(answer.status >= 500 || !message ? "server" : "refused", message);
+  if (answer.status === 401 || answer.status === 403) return new ApiError("key", message);
+  return new ApiError(answer.status >= 500 || !message ? "server" : "refused", message);
 }

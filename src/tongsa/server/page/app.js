@@ -1,52 +1,52 @@
-// The page: every part is made here and told of the others.
+// Connects the parts of the page.
 
-import { Trouble, languages as askLanguages, settings as askSettings, useKey } from "./api.js";
+import { ApiError, languages as fetchLanguages, settings as fetchSettings, useKey } from "./api.js";
 import { el } from "./kit/attention/dom.js";
-import { desk } from "./desk.js";
-import { files } from "./files.js";
-import { LANGUAGES, preferred, remember, remembered, speaker } from "./i18n.js";
+import { attentionPanel } from "./attention.js";
+import { fileTranslation } from "./files.js";
 import { languageChoice } from "./languages.js";
-import { look } from "./look.js";
-import { messages } from "./messages.js";
+import { messageBox } from "./messages.js";
+import { LANGUAGES, preferred, remember, remembered, textsIn } from "./texts.js";
+import { translationPanes } from "./translate.js";
 
 const $ = (id) => document.getElementById(id);
 let language = preferred();
-let t = speaker(language);
-const speech = () => t;
+let t = textsIn(language);
+const texts = () => t;
 
-const told = messages($("message"));
+const messages = messageBox($("message"));
 const languages = languageChoice({
-  from: $("from"), to: $("to"), swap: $("swap"), changed: () => work.run(), swapped: () => work.swap(),
+  from: $("from"), to: $("to"), swap: $("swap"), changed: () => panes.run(), swapped: () => panes.swap(),
 });
-const inside = look({
-  button: $("look"), inside: $("look-inside"), box: $("sentences-box"), select: $("sentences"), status: $("look-status"),
-  root: $("attention"), speech, tell: words,
+const attention = attentionPanel({
+  button: $("show-attention"), inside: $("attention-body"), box: $("sentences-box"), select: $("sentences"), status: $("attention-status"),
+  root: $("attention-view"), texts, errorText,
 });
-const work = desk({
+const panes = translationPanes({
   source: $("source"), target: $("target"), status: $("status"), count: $("count"), detected: $("detected"), via: $("via"),
   doubted: $("doubts"), copy: $("copy"), clear: $("clear"), switcher: $("confidence"), keys: $("keys"),
-  alternatives: $("alternatives"), languages, messages: told, speech, translated: (values) => inside.give(values),
+  alternatives: $("alternatives"), languages, messages, texts, translated: (values) => attention.setTranslation(values),
 });
-const paper = files({
-  chooser: $("choose"), input: $("file"), overlay: $("drop"), box: $("files"), speech, pair: languages.pair, trouble: words,
+const documents = fileTranslation({
+  chooser: $("choose"), input: $("file"), overlay: $("drop"), box: $("files"), texts, pair: languages.pair, errorText,
 });
 
-// What went wrong, in a sentence.
-function words(error) {
-  if (!(error instanceof Trouble)) return t("error.server");
+// An error in a sentence.
+function errorText(error) {
+  if (!(error instanceof ApiError)) return t("error.server");
   if (error.kind === "refused") return error.message;
   return t(`error.${error.kind}`, { seconds: Math.ceil(error.seconds) });
 }
 
-function speak() {
+function localize() {
   document.documentElement.lang = language;
   document.title = t("page.title");
   for (const node of document.querySelectorAll("[data-t]")) node.textContent = t(node.dataset.t);
   $("source").placeholder = t("source.placeholder");
-  languages.speak(t, language);
-  work.speak();
-  paper.speak(t);
-  inside.speak();
+  languages.localize(t, language);
+  panes.localize();
+  documents.localize(t);
+  attention.localize();
 }
 
 const chooser = $("interface");
@@ -54,9 +54,9 @@ chooser.append(...Object.entries(LANGUAGES).map(([code, name]) => el("option", {
 chooser.value = language;
 chooser.addEventListener("change", () => {
   language = chooser.value;
-  t = speaker(language);
+  t = textsIn(language);
   remember("tongsa.language", language);
-  speak();
+  localize();
 });
 
 const theme = $("theme");
@@ -65,9 +65,9 @@ theme.addEventListener("change", () => {
   if (theme.value === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme.value;
   remember("tongsa.theme", theme.value);
-  inside.redraw();
+  attention.redraw();
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => inside.redraw());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => attention.redraw());
 
 const switcher = $("confidence");
 switcher.checked = remembered("tongsa.confidence") !== "no";
@@ -75,30 +75,30 @@ switcher.addEventListener("change", () => remember("tongsa.confidence", switcher
 
 $("key").addEventListener("change", () => {
   useKey($("key").value.trim());
-  work.run();
+  panes.run();
 });
 
 $("key-box").addEventListener("submit", (event) => event.preventDefault());
 
 async function begin() {
   try {
-    const [known, settings] = await Promise.all([askLanguages(), askSettings()]);
+    const [known, settings] = await Promise.all([fetchLanguages(), fetchSettings()]);
     if (!known.some((each) => each.targets.length)) {
-      told.put(t("error.none"), true);
+      messages.show(t("error.none"), true);
       return;
     }
     $("key-box").hidden = !settings.keyRequired;
-    work.allow(settings);
-    paper.allow(settings);
+    panes.configure(settings);
+    documents.configure(settings);
     languages.fill(known, { source: settings.language?.source?.code ?? "auto", target: settings.language?.target?.code ?? "" });
-    paper.speak(t);
-    work.speak();
-    if ($("source").value.trim()) work.run();
+    documents.localize(t);
+    panes.localize();
+    if ($("source").value.trim()) panes.run();
   } catch (error) {
-    if (!(error instanceof Trouble)) throw error;
-    told.tell(error, t, begin);
+    if (!(error instanceof ApiError)) throw error;
+    messages.explain(error, t, begin);
   }
 }
 
-speak();
+localize();
 begin();

@@ -13,7 +13,7 @@ export function level(confidence) {
 
 const percent = (confidence) => Math.round(100 * confidence);
 
-// Spans for the words; text between them stays text.
+// A span for each word; text between words stays text.
 export function words(list, t) {
   return list.map(({ text, confidence }) => {
     if (typeof confidence !== "number" || !text.trim()) return text;
@@ -23,10 +23,10 @@ export function words(list, t) {
   });
 }
 
-// What tint and underline say, for those who hear the page.
+// The same as text, for screen readers.
 export function doubts(list, t) {
   const unsure = list.filter(({ text, confidence }) => typeof confidence === "number" && text.trim() && level(confidence) !== "high");
   if (!unsure.length) return "";
-  const named = unsure.slice(0, NAMED).map(({ text, confidence }) => `${text.trim()} (${percent(confidence)} %)`);
+  const named = unsure.slice(0, NAMED).map(({ text, confidence }) => `${text.trim()} (${percent(confidence)}%)`);
   return t("confidence.words", { words: named.join(", ") });
 }

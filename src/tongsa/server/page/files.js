@@ -1,9 +1,9 @@
-// Files: dropped anywhere on the page, or chosen; one at a time.
+// File translation: files are dropped on the page or chosen, one at a time.
 
 import { translateFile } from "./api.js";
 import { el } from "./kit/attention/dom.js";
 
-export function files({ chooser, input, overlay, box, speech, pair, trouble }) {
+export function fileTranslation({ chooser, input, overlay, box, texts, pair, errorText }) {
   let formats = [];
   let current = null;
   let depth = 0;
@@ -58,7 +58,7 @@ export function files({ chooser, input, overlay, box, speech, pair, trouble }) {
   }
 
   async function take([file, ...others]) {
-    const t = speech();
+    const t = texts();
     current?.abort();
     if (formats.length && !formats.includes(suffix(file.name))) {
       return show(t("file.wrongKind", { suffix: suffix(file.name) || file.name, formats: formats.join(" ") }), null, closing(t("file.remove"), close));
@@ -77,7 +77,7 @@ export function files({ chooser, input, overlay, box, speech, pair, trouble }) {
       link.focus({ preventScroll: true });
     } catch (error) {
       if (error.name === "AbortError" || current !== mine) return undefined;
-      show(`${t("file.failed", { name: file.name })} ${trouble(error)}`, null,
+      show(`${t("file.failed", { name: file.name })} ${errorText(error)}`, null,
         el("button", { type: "button", class: "plain", onclick: () => take([file]) }, t("error.now")),
         closing(t("file.remove"), close));
     }
@@ -85,12 +85,12 @@ export function files({ chooser, input, overlay, box, speech, pair, trouble }) {
   }
 
   return {
-    allow(settings) {
+    configure(settings) {
       chooser.hidden = settings.filesTranslation === false;
       formats = (settings.supportedFilesFormat ?? []).map((each) => each.toLowerCase());
       input.accept = formats.join(",");
     },
-    speak(t) {
+    localize(t) {
       chooser.title = formats.length ? t("file.formats", { formats: formats.join(" ") }) : "";
     },
   };

@@ -1,7 +1,7 @@
-// The two languages: what there is, what was chosen, what was detected.
+// The choice of the two languages.
 
 import { el } from "./kit/attention/dom.js";
-import { languageName, remember, remembered } from "./i18n.js";
+import { languageName, remember, remembered } from "./texts.js";
 
 const AUTO = "auto";
 
@@ -72,7 +72,7 @@ export function languageChoice({ from, to, swap, changed, swapped }) {
       known = list;
       draw(remembered("tongsa.from") || preset.source, remembered("tongsa.to") || preset.target);
     },
-    speak(words, code) {
+    localize(words, code) {
       [t, language] = [words, code];
       if (known.length) draw(from.value, to.value);
     },

@@ -1,10 +1,10 @@
-// What went wrong, told kindly: what it is, that nothing is lost, and when it is tried again.
+// The message box: explains an error, and tries again.
 
 import { el } from "./kit/attention/dom.js";
 
 const PATIENCE = 5;
 
-export function messages(box) {
+export function messageBox(box) {
   let timer = null;
   let again = null;
 
@@ -15,7 +15,7 @@ export function messages(box) {
     box.replaceChildren();
   }
 
-  function put(text, bad, ...more) {
+  function show(text, bad, ...more) {
     clear();
     box.classList.toggle("bad", bad);
     box.hidden = false;
@@ -32,26 +32,26 @@ export function messages(box) {
     retry?.();
   }
 
-  // `retry` is called when the time is up, or at once when the reader asks.
-  function tell(trouble, t, retry) {
-    if (trouble.kind === "refused") return put(t("error.refused", { message: trouble.message }), true);
-    if (trouble.kind === "key") return put(t("error.key"), true);
-    if (trouble.kind === "offline") {
-      put(t("error.offline"), false, button(t));
+  // Calls `retry` when the time is up, or when the button is pressed.
+  function explain(error, t, retry) {
+    if (error.kind === "refused") return show(t("error.refused", { message: error.message }), true);
+    if (error.kind === "key") return show(t("error.key"), true);
+    if (error.kind === "offline") {
+      show(t("error.offline"), false, button(t));
       again = retry;
       return undefined;
     }
-    let left = Math.ceil(trouble.kind === "busy" ? trouble.seconds : PATIENCE);
-    const words = () => (trouble.kind === "busy" ? t("error.busy", { seconds: left }) : t(`error.${trouble.kind}`));
-    put(words(), trouble.kind !== "busy", button(t));
+    let left = Math.ceil(error.kind === "busy" ? error.seconds : PATIENCE);
+    const words = () => (error.kind === "busy" ? t("error.busy", { seconds: left }) : t(`error.${error.kind}`));
+    show(words(), error.kind !== "busy", button(t));
     again = retry;
-    const shown = box.firstChild;
+    const text = box.firstChild;
     timer = setInterval(() => {
       left -= 1;
       if (left <= 0) now();
-      else if (trouble.kind === "busy") {
-        box.setAttribute("aria-live", "off"); // said once; the seconds are for the eye
-        shown.textContent = words();
+      else if (error.kind === "busy") {
+        box.setAttribute("aria-live", "off"); // screen readers announce it once, not every second
+        text.textContent = words();
       }
     }, 1000);
     box.removeAttribute("aria-live");
@@ -59,5 +59,5 @@ export function messages(box) {
   }
 
   addEventListener("online", () => again && now());
-  return { tell, clear, put };
+  return { explain, clear, show };
 }

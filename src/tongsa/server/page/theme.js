@@ -1,8 +1,8 @@
-// Before anything is drawn: a page that was dark yesterday must not flash white today.
+// Runs before the first paint, so that a dark page does not flash white.
 "use strict";
 try {
   const theme = localStorage.getItem("tongsa.theme");
   if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 } catch {
-  // No storage: the system's own choice holds.
+  // Without storage, the system decides.
 }

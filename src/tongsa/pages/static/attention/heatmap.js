@@ -82,7 +82,8 @@ export function heatmap({ queries, keys, rows, masked, titles, label, room, foll
     return made;
   }
 
-  const scroll = el("div", { class: "av-scroll" }, picture);
+  // What may scroll must be reachable with the keyboard, whatever the fonts make of its width.
+  const scroll = el("div", { class: "av-scroll", tabindex: 0, role: "group", "aria-label": label }, picture);
   return {
     node: scroll,
     show(followed) {
@@ -92,14 +93,6 @@ export function heatmap({ queries, keys, rows, masked, titles, label, room, foll
         text.classList.toggle("on", Boolean(followed) && on);
       });
       marks.replaceChildren(...(followed ? mark(followed) : []));
-    },
-    // What scrolls must be reachable with the keyboard.
-    settle() {
-      if (scroll.scrollWidth > scroll.clientWidth + 1) {
-        scroll.tabIndex = 0;
-        scroll.setAttribute("role", "group");
-        scroll.setAttribute("aria-label", label);
-      }
     },
   };
 }

@@ -85,7 +85,7 @@ export function positions({ data, dimension, choose, t }) {
     "div",
     { class: "av-positions" },
     el("p", { class: "av-explain" }, t(learned ? "av.learnedExplain" : "av.sinusoidExplain")),
-    learned ? null : el("div", { class: "av-formula", tabindex: 0 }, sinusoids()),
+    learned ? null : el("div", { class: "av-formula", tabindex: 0, role: "group", "aria-label": t("av.formula") }, sinusoids()),
     el(
       "div",
       { class: "av-positions-grid" },

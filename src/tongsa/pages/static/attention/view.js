@@ -49,7 +49,6 @@ export function attentionView(root, t) {
     root.classList.add("attention-view");
     pictures = [];
     root.replaceChildren(...(available().length ? [top(), body()] : [el("p", { class: "av-none" }, nothing())]));
-    for (const picture of pictures) picture.settle?.();
     focused?.();
   }
 
@@ -106,7 +105,7 @@ export function attentionView(root, t) {
       el("b", { class: "av-Q" }, "Q"), ` ${t(`av.Q.${state.kind}`)} · `,
       el("b", { class: "av-K" }, "K"), ", ", el("b", { class: "av-V" }, "V"), ` ${t(`av.KV.${state.kind}`)} · `,
       el("i", {}, "d", el("sub", {}, "k")), ` = ${data.d_k}`);
-    return [text, el("div", { class: "av-formula", tabindex: 0 }, formula(), letters)];
+    return [text, el("div", { class: "av-formula", tabindex: 0, role: "group", "aria-label": t("av.formula") }, formula(), letters)];
   }
 
   function choosers() {

@@ -1,10 +1,10 @@
-// The attention view below the panes: it looks at a sentence of the text once it is opened.
+// The attention view below the panes: inspects one sentence of the text while it is open.
 
-import { attention } from "./api.js";
+import { attention as fetchAttention } from "./api.js";
 import { el } from "./kit/attention/dom.js";
 import { attentionView } from "./kit/attention/view.js";
 
-// Sentences by the browser's own rules, where it has them; else lines.
+// Split by the browser's own rules, where it has them; otherwise by lines.
 export function sentences(text, language) {
   const pieces = globalThis.Intl?.Segmenter
     ? [...new Intl.Segmenter(language || "en", { granularity: "sentence" }).segment(text)].map(({ segment }) => segment)
@@ -12,8 +12,8 @@ export function sentences(text, language) {
   return pieces.flatMap((piece) => piece.split("\n")).map((piece) => piece.trim()).filter(Boolean);
 }
 
-export function look({ button, inside, box, select, status, root, speech, tell }) {
-  const view = attentionView(root, (...given) => speech()(...given));
+export function attentionPanel({ button, inside, box, select, status, root, texts, errorText }) {
+  const view = attentionView(root, (...given) => texts()(...given));
   let given = null;
   let current = null;
   let shown = "";
@@ -28,9 +28,9 @@ export function look({ button, inside, box, select, status, root, speech, tell }
   select.addEventListener("change", update);
 
   function name() {
-    const t = speech();
+    const t = texts();
     button.setAttribute("aria-expanded", String(open()));
-    button.textContent = t(open() ? "look.close" : "look.open");
+    button.textContent = t(open() ? "attention.close" : "attention.open");
   }
 
   function list() {
@@ -44,7 +44,7 @@ export function look({ button, inside, box, select, status, root, speech, tell }
 
   async function update() {
     if (!open()) return;
-    const t = speech();
+    const t = texts();
     const chosen = Math.max(0, select.selectedIndex);
     const found = list();
     select.selectedIndex = Math.min(chosen, found.length - 1);
@@ -52,19 +52,19 @@ export function look({ button, inside, box, select, status, root, speech, tell }
     if (!q) {
       root.replaceChildren();
       shown = "";
-      status.textContent = t("look.empty");
+      status.textContent = t("attention.empty");
       return;
     }
     const { source, target } = given;
-    const asked = { q, source, target, ...(found.length === 1 && given.translation ? { translation: given.translation } : {}) };
-    const key = JSON.stringify(asked);
+    const request = { q, source, target, ...(found.length === 1 && given.translation ? { translation: given.translation } : {}) };
+    const key = JSON.stringify(request);
     if (key === shown) return;
     current?.abort();
     const mine = new AbortController();
     current = mine;
-    status.textContent = shown ? "" : t("look.working");
+    status.textContent = shown ? "" : t("attention.working");
     try {
-      const answer = await attention(asked, mine.signal);
+      const answer = await fetchAttention(request, mine.signal);
       if (current !== mine) return;
       shown = key;
       status.textContent = "";
@@ -73,19 +73,19 @@ export function look({ button, inside, box, select, status, root, speech, tell }
       if (error.name === "AbortError" || current !== mine) return;
       shown = "";
       root.replaceChildren();
-      status.textContent = tell(error);
+      status.textContent = errorText(error);
     }
   }
 
   return {
-    // A text and its translation; null where there is none.
-    give(values) {
+    // A text and its translation, or null.
+    setTranslation(values) {
       given = values;
       update();
     },
-    speak() {
+    localize() {
       name();
-      if (open() && shown) view.speak((...words) => speech()(...words));
+      if (open() && shown) view.speak((...words) => texts()(...words));
       else update();
     },
     redraw: () => open() && shown && view.redraw(),

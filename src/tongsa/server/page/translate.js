@@ -1,13 +1,13 @@
-// The two panes: what is typed is translated; an answer that is no longer asked for is thrown away.
+// The two panes: translates what is typed, and ignores answers that are out of date.
 
 import { translate } from "./api.js";
 import { doubts, words } from "./confidence.js";
 import { el } from "./kit/attention/dom.js";
 
 const WAIT = 300;
-const COMPOSING = 700; // a syllable that is still being put together is rarely the end of a word
+const COMPOSING = 700; // while a syllable is being composed, wait longer
 
-export function desk({ source, target, status, count, detected, via, doubted, copy, clear, switcher, keys, alternatives, languages, messages, speech, translated }) {
+export function translationPanes({ source, target, status, count, detected, via, doubted, copy, clear, switcher, keys, alternatives, languages, messages, texts, translated }) {
   let timer = null;
   let current = null;
   let answer = null;
@@ -40,7 +40,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
   }
 
   function measure() {
-    const t = speech();
+    const t = texts();
     const length = [...source.value].length;
     const shown = { count: length.toLocaleString(), limit: limit.toLocaleString() };
     count.textContent = limit >= 0 ? t("source.countOf", shown) : t("source.count", shown);
@@ -55,14 +55,14 @@ export function desk({ source, target, status, count, detected, via, doubted, co
     messages.clear();
     const q = source.value;
     if (!q.trim()) return show(null);
-    if (!measure()) return messages.put(speech()("source.tooLong", { limit: limit.toLocaleString() }), true);
+    if (!measure()) return messages.show(texts()("source.tooLong", { limit: limit.toLocaleString() }), true);
     const pair = languages.pair();
     if (!pair.target) return undefined;
     const mine = new AbortController();
     current = mine;
     target.classList.add("stale");
     target.setAttribute("aria-busy", "true");
-    if (!answer) target.replaceChildren(el("span", { class: "waiting" }, speech()("target.working")));
+    if (!answer) target.replaceChildren(el("span", { class: "waiting" }, texts()("target.working")));
     try {
       const found = await translate({ q, ...pair }, mine.signal);
       if (current === mine) show({ ...found, q, ...pair });
@@ -70,7 +70,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
       if (error.name === "AbortError" || current !== mine) return undefined;
       idle();
       if (!answer) show(null);
-      messages.tell(error, speech(), run);
+      messages.explain(error, texts(), run);
     }
     return undefined;
   }
@@ -83,7 +83,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
   function show(found) {
     answer = found;
     idle();
-    const t = speech();
+    const t = texts();
     const guess = found?.detectedLanguage;
     detected.textContent = guess ? t("lang.detected", { language: languages.name(guess.language), confidence: Math.round(guess.confidence) }) : "";
     languages.detect(guess?.language ?? null);
@@ -95,7 +95,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
   }
 
   function draw(text, list) {
-    const t = speech();
+    const t = texts();
     const exact = list.map((word) => word.text).join("") === text;
     if (text === null) target.replaceChildren(el("span", { class: "waiting" }, t("target.waiting")));
     else target.replaceChildren(...(exact ? words(list, t) : [text]));
@@ -108,12 +108,12 @@ export function desk({ source, target, status, count, detected, via, doubted, co
   function mark() {
     target.classList.toggle("confident", switcher.checked);
     keys.hidden = !switcher.checked;
-    doubted.textContent = switcher.checked && answer?.confidence ? doubts(answer.confidence.words ?? [], speech()) : "";
+    doubted.textContent = switcher.checked && answer?.confidence ? doubts(answer.confidence.words ?? [], texts()) : "";
   }
 
-  // Another translation takes the place of the one shown, which joins the others.
+  // Choosing an alternative swaps it with the translation shown.
   function offer(list) {
-    const t = speech();
+    const t = texts();
     const others = [...new Set(list)].filter((text) => text !== target.textContent);
     alternatives.hidden = !others.length;
     const shown = new Set(target.textContent.split(/\s+/));
@@ -134,18 +134,18 @@ export function desk({ source, target, status, count, detected, via, doubted, co
   }
 
   async function copied() {
-    const t = speech();
+    const t = texts();
     try {
       await navigator.clipboard.writeText(target.textContent);
     } catch {
-      return messages.put(t("target.noCopy"), false);
+      return messages.show(t("target.noCopy"), false);
     }
     const label = copy.querySelector("span");
     copy.classList.add("done");
     label.textContent = status.textContent = t("target.copied");
     setTimeout(() => {
       copy.classList.remove("done");
-      label.textContent = speech()("target.copy");
+      label.textContent = texts()("target.copy");
       status.textContent = "";
     }, 1800);
     return undefined;
@@ -153,7 +153,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
 
   return {
     run,
-    allow(settings) {
+    configure(settings) {
       limit = settings.charLimit ?? -1;
       wait = Math.min(1500, Math.max(150, settings.frontendTimeout || WAIT));
     },
@@ -163,7 +163,7 @@ export function desk({ source, target, status, count, detected, via, doubted, co
       measure();
       run();
     },
-    speak() {
+    localize() {
       measure();
       show(answer);
     },

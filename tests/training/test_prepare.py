@@ -112,6 +112,13 @@ def test_a_given_validation_corpus_is_taken_whole_and_nothing_is_held_out(tmp_pa
     assert told.said[-1] == "validating on 30 pairs"
 
 
+def test_the_seed_prepares_nothing_anew_where_nothing_is_held_out(tmp_path: Path) -> None:
+    train, valid = written(tmp_path, sentences(200)), written(tmp_path, sentences(30, seed=9), "valid")
+    prepared(tmp_path / "out", train, valid, seed=1)
+    _, told = prepared(tmp_path / "out", train, valid, seed=2)
+    assert any("taking the ids of 200 pairs" in line for line in told.said)
+
+
 def test_validation_texts_and_ids_stay_in_step_whatever_the_lines_hold(tmp_path: Path) -> None:
     """Lines of nothing but invisible characters once were texts without ids."""
     odd = [("\u200b", "x"), ("x", "\x00"), ("", "x"), ("a very long line " * 200, "kurz"), ("a\u2028b", "c\td")]

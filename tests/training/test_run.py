@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 import torch
 
+import tongsa
 from tongsa.base.errors import DirectoryError, TrainingError, UsageError
 from tongsa.models.weights import read_tensors
 from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
 from tongsa.tasks.translation import TranslationObjective
+from tongsa.text.subwords import Subwords, VocabularySizeError
 from tongsa.training.checkpoint import checkpoints, latest
 from tongsa.training.loop import Callbacks, End, Trainer
 from tongsa.training.workers import ProcessGroup
@@ -177,6 +179,20 @@ def test_resume_keeps_the_minutes_unless_it_is_given_others(train_here: Train, t
     assert Run(out).read_job()[1].options.minutes == 40
     train_here(out, {"training.updates": "4"}, resume=True, minutes=50)
     assert Run(out).read_job()[1].options.minutes == 50
+
+
+def test_auto_takes_the_vocabulary_that_a_small_text_bears_unless_one_was_asked_for(
+    corpus: Path, tmp_path: Path
+) -> None:
+    sizes = {"encoder_layers": "1", "decoder_layers": "1", "d_model": "16", "d_ff": "16", "heads": "2"}
+    settings = {f"model.{key}": value for key, value in sizes.items()}
+    settings |= {"training.updates": "1", "training.processes": "1", "training.validation_pairs": "2"}
+    tongsa.train(corpus, source="ko", target="en", out=tmp_path / "t", settings=settings, threads=1, device="cpu")
+    asked_for = {**settings, "subwords.size": "20000"}
+    with pytest.raises(VocabularySizeError):
+        tongsa.train(corpus, source="ko", target="en", out=tmp_path / "u", settings=asked_for, threads=1, device="cpu")
+    taken = Run(tmp_path / "t").read_card().recipe.subwords.size
+    assert 500 < taken == len(Subwords.load(tmp_path / "t").target) - 1, "as many as there are, besides <pad>"
 
 
 @pytest.mark.parametrize(("d_model", "batch", "chunk"), [(16, 9000, 2048), (130, 9000, 1024), (16, 500, 500)])

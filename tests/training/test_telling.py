@@ -93,6 +93,9 @@ def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:
         assert any(said.startswith(f"update {event['update']} ") and said.endswith(line) for said in show.said)
     (end,) = events(out, "finish")
     scores = ", ".join(f"{name} {end['scores'][name]['score']:.2f}" for name in ("bleu", "chrf", "ter"))
+    candidates = [said for said in show.said if said.startswith(("the last checkpoint: ", "the average of 2 "))]
+    assert len(candidates) == 2, "both that may be published are told with their scores"
+    assert all("validation BLEU" in said for said in candidates)
     assert f"\nscores on the validation set: {scores}" in show.said
     assert any(f"report: {out}" in said for said in show.said)
     assert any(f"tongsa translate {out}" in said for said in show.said)

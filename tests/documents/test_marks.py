@@ -143,3 +143,22 @@ def test_a_mark_between_two_letters_is_a_blank_for_the_model() -> None:
         translator = upper()
         translate_segments([Segment(id="x", content=(before, Mark(number=0), after))], translator)
         assert translator.asked[0] == seen
+
+
+def test_a_tag_never_cuts_a_word() -> None:
+    """By this alignment it would enclose the second half of a word only: it takes the whole word."""
+
+    class Cutting(Fake):
+        def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
+            (found,) = super().translate(texts, options)
+            return [replace(found, tokens=("▁EINS", "▁ZW", "EI", "▁DREI"), alignment=self.pairs)]
+
+        pairs: tuple[tuple[int, int], ...] = ((0, 0), (1, 2), (2, 3))
+
+    content = ("one ", opened(0), "two", closed(0), " three")
+    cutting = Cutting(lambda _: "EINS ZWEI DREI")
+    (outcome,) = translate_segments([Segment(id="x", content=content)], cutting)
+    assert shown(outcome.content) == "EINS <0>ZWEI</0> DREI"
+    cutting.pairs = ((0, 0), (1, 1), (2, 3))
+    (outcome,) = translate_segments([Segment(id="x", content=content)], cutting)
+    assert shown(outcome.content) == "EINS <0>ZWEI</0> DREI"

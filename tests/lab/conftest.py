@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from tongsa.base.progress import Silent
 from tongsa.demo import grammar
+from tongsa.lab.compare.comparison import Comparison
+from tongsa.lab.compare.plan import CompareOptions
 from tongsa.lab.compare.running import compare
-from tongsa.lab.compare.verdict import Comparison
 
 UPDATES = 12
 SMALL = 'preset = "tiny"\n[model]\nencoder_layers = 1\ndecoder_layers = 1\nd_ff = 16\nheads = 2\n'
@@ -51,14 +53,15 @@ def compare_here(text: Path) -> Compare:
         arguments: dict[str, Any] = {
             "source": "ko",
             "target": "en",
-            "valid": text / "valid",
-            "test": text / "test",
+            "corpora": (str(text / "train"),),
+            "valid": (str(text / "valid"),),
+            "test": (str(text / "test"),),
             "updates": UPDATES,
             "threads": 1,
             "device": "cpu",
         }
-        models = models or f"gru,{text / 'small.toml'}"
-        return compare(text / "train", models=models, out=out, settings=SETTINGS, **{**arguments, **options})
+        names = tuple((models or f"gru,{text / 'small.toml'}").split(","))
+        return compare(CompareOptions(models=names, settings=SETTINGS, **{**arguments, **options}), out, Silent())
 
     return run
 

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from tongsa.evaluation.significance import TestedScore
+from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.html import draw_comparison
 from tongsa.lab.compare.table import cells, chance, markdown, terminal
-from tongsa.lab.compare.verdict import Comparison
 
 Finished = tuple[Path, Comparison]
 

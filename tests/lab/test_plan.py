@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tongsa.base.errors import RecipeError, UsageError
 from tongsa.config import CorpusSection, DecodingSection, Recipe, SubwordsSection
-from tongsa.lab.compare.plan import ENDLESS, levelled, names_of, own_recipe
+from tongsa.lab.compare.plan import ENDLESS, CompareOptions, own_recipe, shared_recipe
 from tongsa.models import Seq2Seq, architectures_of
 
 SHARED = Recipe(
@@ -16,14 +17,24 @@ SHARED = Recipe(
 )
 
 
+def options(models: str = "lstm", **others: Any) -> CompareOptions:
+    names = tuple(models.split(","))
+    return CompareOptions(models=names, corpora=("train",), source="ko", target="en", **{"updates": 5, **others})
+
+
+def test_an_unknown_metric_is_refused_before_anything_is_read() -> None:
+    with pytest.raises(UsageError, match="unknown metric: blue"):
+        options(metrics=("bleu", "blue")).check()
+
+
 def test_names_are_read_with_commas_and_files_are_called_by_their_stem() -> None:
-    assert names_of("lstm, runs/my.toml,") == {"lstm": "lstm", "my": "runs/my.toml"}
+    assert options("lstm, runs/my.toml,").recipes() == {"lstm": "lstm", "my": "runs/my.toml"}
 
 
 @pytest.mark.parametrize("models", ["", " , ", "lstm,lstm", "a/x.toml,b/x.toml"])
 def test_no_model_and_the_same_twice_are_refused(models: str) -> None:
     with pytest.raises(UsageError):
-        names_of(models)
+        options(models).check()
 
 
 def test_an_unknown_model_is_refused_with_the_nearest_name() -> None:
@@ -39,7 +50,7 @@ def test_every_architecture_has_a_recipe_of_itself(name: str) -> None:
 @pytest.mark.parametrize("name", architectures_of(Seq2Seq))
 def test_what_must_be_equal_is_and_the_rest_is_the_models_own(name: str) -> None:
     own = own_recipe(name)
-    level = levelled(name, SHARED, {}, minutes=3, updates=None)
+    level = shared_recipe(name, SHARED, options(minutes=3, updates=None))
     assert (level.corpus, level.subwords, level.decoding) == (SHARED.corpus, SHARED.subwords, SHARED.decoding)
     assert level.training.updates == ENDLESS
     assert level.model == own.model
@@ -47,13 +58,13 @@ def test_what_must_be_equal_is_and_the_rest_is_the_models_own(name: str) -> None
 
 
 def test_settings_are_laid_over_every_recipe() -> None:
-    level = levelled("tiny", SHARED, {"training.peak": "0.5", "model.d_model": "64"}, minutes=None, updates=9)
+    level = shared_recipe("tiny", SHARED, options(settings={"training.peak": "0.5", "model.d_model": "64"}, updates=9))
     assert (level.training.peak, level.model.d_model, level.training.updates) == (0.5, 64, 9)
 
 
 def test_a_setting_that_a_model_does_not_know_is_refused_by_its_name() -> None:
     with pytest.raises(RecipeError, match=r"recipe gru(.|\n)*model.heads"):
-        levelled("gru", SHARED, {"model.heads": "2"}, minutes=1, updates=None)
+        shared_recipe("gru", SHARED, options(settings={"model.heads": "2"}))
 
 
 def test_a_file_of_ones_own_is_a_model(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.lab.conftest import SETTINGS, UPDATES, Compare
 from tongsa.base.errors import DirectoryError, TrainingError, UsageError
 from tongsa.base.progress import Show
 from tongsa.lab.compare import running
-from tongsa.lab.compare.verdict import Comparison
+from tongsa.lab.compare.comparison import Comparison
 from tongsa.models.weights import read_tensors
 from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
@@ -54,14 +54,21 @@ def test_every_model_has_the_same_budget(finished: Finished) -> None:
     assert len({result.target_tokens for result in comparison.results.values()}) == 1
 
 
-def test_minutes_end_a_training_and_without_a_test_the_validation_set_is_compared_on(
-    compare_here: Compare, tmp_path: Path
-) -> None:
-    comparison = compare_here(tmp_path / "out", "gru", minutes=0.02, updates=None, test=None)
+def test_without_a_test_the_validation_set_is_compared_on(compare_here: Compare, tmp_path: Path) -> None:
+    comparison = compare_here(tmp_path / "out", "gru", updates=3, test=())
     assert comparison is not None
     assert comparison.sentences == 8
-    assert 0.02 <= comparison.results["gru"].minutes < 0.5
-    assert comparison.results["gru"].updates != UPDATES
+    assert comparison.results["gru"].updates == 3
+
+
+def test_a_budget_of_minutes_is_handed_to_every_training(compare_here: Compare, tmp_path: Path) -> None:
+    """Both budgets are given: the updates end this training, the minutes are what the training was told."""
+    out = tmp_path / "out"
+    comparison = compare_here(out, "gru", minutes=90.0, updates=3)
+    assert comparison is not None
+    assert comparison.plan.budget == "90 minutes or 3 updates each"
+    recipe, job = Run(out / "models" / "gru").read_job()
+    assert (job.options.minutes, recipe.training.updates) == (90.0, 3)
 
 
 def test_everything_is_measured(finished: Finished) -> None:

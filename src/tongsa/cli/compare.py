@@ -55,17 +55,17 @@ def compare(
         raise UsageError(f"--updates must be at least 1, not {updates}")
     settings = parse_settings(setting)
     from tongsa.base.progress import for_this_stream
+    from tongsa.lab.compare.plan import CompareOptions
     from tongsa.lab.compare.running import compare as run
     from tongsa.lab.compare.table import terminal
 
-    found = run(
-        corpus,
-        models=models,
+    options = CompareOptions(
+        models=tuple(models.split(",")),
+        corpora=tuple(corpus),
         source=source,
         target=target,
-        out=out,
-        valid=valid,
-        test=test,
+        valid=tuple(valid or ()),
+        test=tuple(test or ()),
         minutes=minutes,
         updates=updates,
         match_parameters=match_parameters,
@@ -73,8 +73,8 @@ def compare(
         seed=seed,
         threads=machine.threads,
         device=machine.device,
-        show=for_this_stream(),
     )
+    found = run(options, out, for_this_stream())
     if found is None:
         raise typer.Exit(130)
     print(terminal(found))

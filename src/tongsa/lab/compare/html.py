@@ -11,12 +11,11 @@ from tongsa.config import Recipe
 from tongsa.engines.inspection import shown
 from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC
 from tongsa.evaluation.significance import TestedScore
-from tongsa.lab.compare import verdict
+from tongsa.lab.compare.comparison import Comparison, Example
 from tongsa.lab.compare.complexity import UNKNOWN, Order
-from tongsa.lab.compare.plan import Plan
-from tongsa.lab.compare.result import Picture
+from tongsa.lab.compare.plan import ComparisonPlan
+from tongsa.lab.compare.results import Picture
 from tongsa.lab.compare.table import SURE, chance, cores, scientific, with_interval
-from tongsa.lab.compare.verdict import Comparison, Example
 from tongsa.pages.charts import Line, LineChart, draw_lines
 from tongsa.pages.examples import marked
 from tongsa.pages.frame import Section, heading, page
@@ -51,7 +50,7 @@ def draw_comparison(comparison: Comparison) -> str:
         ),
         Section(key="recipes", title="Recipes", note="what is each model's own", content=_recipes(plan, colours)),
     ]
-    languages = f"{language_name(plan.source)} → {language_name(plan.target)}"
+    languages = f"{language_name(plan.options.source)} → {language_name(plan.options.target)}"
     footer = f"Written by tongsa {tongsa.__version__} on {platform.machine()}, python {platform.python_version()}."
     return page(
         f"{languages}: {len(colours)} models",
@@ -67,18 +66,18 @@ def _named(name: str, colours: Mapping[str, str]) -> str:
 
 
 def _heading(comparison: Comparison) -> str:
-    plan = comparison.plan
-    tested = escape(", ".join(plan.test) or "the validation set")
+    plan, options = comparison.plan, comparison.options
+    tested = escape(", ".join(options.test) or "the validation set")
     return heading(
-        f"{escape(language_name(plan.source))} <i>→</i> {escape(language_name(plan.target))}",
+        f"{escape(language_name(options.source))} <i>→</i> {escape(language_name(options.target))}",
         over=f"a comparison of {len(comparison.results)} models",
-        text=f"{escape(plan.budget)} on {cores(plan.threads)}, the same subwords and ids for all; tested on "
+        text=f"{escape(plan.budget)} on {cores(options.threads)}, the same subwords and ids for all; tested on "
         f"{comparison.sentences:,} sentences of {tested}.",
     )
 
 
 def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
-    metrics = [METRICS[name] for name in verdict.METRICS]
+    metrics = comparison.metrics
     head = ["model", *(text for metric in metrics for text in (escape(metric.title), "p"))]
     head += ["parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
     best = comparison.scores[comparison.best][metrics[0].name].score
@@ -136,7 +135,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         return [Line(name, colours[name], points[name], marks=len(points[name]) <= 20) for name in comparison.ranking]
 
     results = comparison.results
-    metric = METRICS[verdict.METRICS[0]]
+    metric = comparison.metrics[0]
     lengths = {name: [(b.mean, b.scores[name]) for b in comparison.lengths] for name in results}
     reach = {name: [(d, value) for d, value in result.reach] for name, result in results.items()}
     curves = {name: [(t, score) for t, score in result.curves.get(metric.name, [])] for name, result in results.items()}
@@ -245,37 +244,38 @@ def _picture(name: str, picture: Picture, colours: Mapping[str, str]) -> str:
 
 
 def _example(example: Example, comparison: Comparison, colours: dict[str, str]) -> str:
-    plan = comparison.plan
+    options = comparison.options
     sentence_metric = METRICS[SENTENCE_METRIC].title
     said = []
     for name in comparison.ranking:
-        text = marked(example.translations[name], example.reference, plan.target)[0]
+        text = marked(example.translations[name], example.reference, options.target)[0]
         said.append(
             f'<dt class="name {colours[name]}">{escape(name)}</dt><dd class="score">{example.scores[name]:.0f}</dd>'
-            f'<dd class="answer" dir="auto" lang="{escape(plan.target)}">{text or "<i>nothing</i>"}</dd>'
+            f'<dd class="answer" dir="auto" lang="{escape(options.target)}">{text or "<i>nothing</i>"}</dd>'
         )
     return (
         '<article class="answers">'
-        f'<p class="source" dir="auto" lang="{escape(plan.source)}">{escape(example.source)}</p>'
-        f'<p class="reference" dir="auto" lang="{escape(plan.target)}">{escape(example.reference)} '
+        f'<p class="source" dir="auto" lang="{escape(options.source)}">{escape(example.source)}</p>'
+        f'<p class="reference" dir="auto" lang="{escape(options.target)}">{escape(example.reference)} '
         f"<small>(reference; {example.length} source subwords; numbers are {sentence_metric})</small></p>"
         f"<dl>{''.join(said)}</dl></article>"
     )
 
 
-def _recipes(plan: Plan, colours: Mapping[str, str]) -> str:
+def _recipes(plan: ComparisonPlan, colours: Mapping[str, str]) -> str:
     rows = [[_named(name, colours), _shape(recipe), *_training(recipe)] for name, recipe in plan.recipes.items()]
     shared = next(iter(plan.recipes.values()))
     size = f"{shared.subwords.size:,} {'shared ' if shared.subwords.joint else ''}subwords ({shared.subwords.kind})"
-    words = ["tongsa compare", *plan.corpora, "--from", plan.source, "--to", plan.target]
-    for option, values in (("--valid", plan.valid), ("--test", plan.test)):
+    options = plan.options
+    words = ["tongsa lab compare", *options.corpora, "--from", options.source, "--to", options.target]
+    for option, values in (("--valid", options.valid), ("--test", options.test)):
         words += [word for value in values for word in (option, value)]
     words += ["--models", ",".join(plan.recipes)]
-    words += ["--minutes", f"{plan.minutes:g}"] if plan.minutes else []
-    words += ["--updates", str(plan.updates)] if plan.updates else []
+    words += ["--minutes", f"{options.minutes:g}"] if options.minutes else []
+    words += ["--updates", str(options.updates)] if options.updates else []
     words += ["--match-parameters"] if plan.parameters else []
-    words += [word for key, value in plan.settings.items() for word in ("--set", f"{key}={value}")]
-    words += ["--seed", str(plan.seed), "--threads", str(plan.threads), "--out", "DIR"]
+    words += [word for key, value in options.settings.items() for word in ("--set", f"{key}={value}")]
+    words += ["--seed", str(options.seed), "--threads", str(options.threads), "--out", "DIR"]
     return (
         f'<div class="wide-table texts">{table(["model", "shape", *TRAINING], rows)}</div>'
         f'<p class="note">Shared: {escape(size)}, beam {shared.decoding.beam}, length penalty '

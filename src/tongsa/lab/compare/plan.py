@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tongsa.base.errors import DirectoryError, RecipeError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, architecture_names, hint
 from tongsa.config.presets import load_recipe, recipe_names
+from tongsa.evaluation.metrics import text_metrics
 
 PLAN = "plan.json"
 MODELS = "models"
@@ -35,54 +36,86 @@ FALLBACK_WIDTH = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class CompareOptions:
+    """Everything that a comparison is told, besides where to write."""
+
+    models: tuple[str, ...]
+    """Recipes, architectures or TOML files."""
+    corpora: tuple[str, ...]
+    """Training corpora."""
+    source: str
+    """Code of the source language."""
+    target: str
+    """Code of the target language."""
+    valid: tuple[str, ...] = ()
+    """Corpora to validate on; without them a part of the training corpora is held out."""
+    test: tuple[str, ...] = ()
+    """Corpora to compare on; without them the validation set is used."""
+    minutes: float | None = None
+    """Training time of each model."""
+    updates: int | None = None
+    """Updates of each model."""
+    match_parameters: bool = False
+    """Scale d_model until all models have as many parameters as the Transformer."""
+    metrics: tuple[str, ...] = ("bleu", "chrf")
+    """Names of text metrics; the first one ranks the models."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Changes to every model's recipe, `{"section.key": "value"}`."""
+    seed: int = 1
+    """Seed for all random choices."""
+    threads: int | None = None
+    """Cores to use; None takes all that this process may use."""
+    device: str = "auto"
+    """cpu, cuda, or auto: a GPU where there is one."""
+
+    def check(self) -> None:
+        """Refuse what makes no sense, before anything is read."""
+        if not self.minutes and not self.updates:
+            example = "For example:  --minutes 20  or  --updates 5000  (each model)"
+            raise UsageError("a comparison needs a budget", example)
+        text_metrics(self.metrics)
+        self.recipes()
+
+    def recipes(self) -> dict[str, str]:
+        """Recipes by the name that a model has in tables: its own, or the stem of its file."""
+        names = [name.strip() for name in self.models if name.strip()]
+        if not names:
+            raise UsageError("there are no models to compare", "For example:  --models lstm,lstm-attention,transformer")
+        labels = {Path(name).stem if name.endswith(".toml") else name: name for name in names}
+        if len(labels) < len(names):
+            raise UsageError(f"a model is named twice in {', '.join(names)}")
+        return labels
+
+    @property
+    def budget(self) -> str:
+        """The budget of each model, in words."""
+        parts = [f"{self.minutes:g} minutes"] if self.minutes else []
+        parts += [f"{self.updates:,} updates"] if self.updates else []
+        return " or ".join(parts) + " each"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonPlan:
     """Everything that decides what a comparison gives."""
 
-    source: str
-    target: str
-    corpora: list[str]
-    valid: list[str]
-    test: list[str]
+    options: CompareOptions
+    """Threads and device are those of this machine."""
     digest: str
     """Changes with the text of the corpora."""
-    minutes: float | None
-    updates: int | None
     parameters: int | None
-    """What every model was scaled to, where that was asked for."""
-    settings: dict[str, str]
-    seed: int
-    threads: int
-    device: str
+    """Number of parameters that every model was scaled to, if any."""
     recipes: dict[str, Recipe]
     """By the name that a model has in tables and figures, in their order."""
-
-    def to_values(self) -> dict[str, Any]:
-        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return {**values, "recipes": {name: recipe.to_values() for name, recipe in self.recipes.items()}}
 
     @property
     def budget(self) -> str:
         """In words."""
-        parts = [f"{self.minutes:g} minutes"] if self.minutes else []
-        parts += [f"{self.updates:,} updates"] if self.updates else []
-        words = " or ".join(parts) + " each"
-        return words + (f", about {self.parameters:,} parameters" if self.parameters else "")
+        return self.options.budget + (f", about {self.parameters:,} parameters" if self.parameters else "")
 
-
-def names_of(models: str | Sequence[str]) -> dict[str, str]:
-    """`"lstm, my.toml"` as {label: recipe}; a file is called by its stem."""
-    given = models.split(",") if isinstance(models, str) else list(models)
-    recipes = [name.strip() for name in given if name.strip()]
-    if not recipes:
-        raise UsageError("there are no models to compare", "For example:  --models lstm,lstm-attention,transformer")
-    labels = {_label(name): name for name in recipes}
-    if len(labels) < len(recipes):
-        raise UsageError(f"a model is named twice in {', '.join(recipes)}")
-    return labels
-
-
-def _label(name: str) -> str:
-    return Path(name).stem if name.endswith(".toml") else name
+    def to_values(self) -> dict[str, Any]:
+        options = {key: value for key, value in dataclasses.asdict(self.options).items() if key != "models"}
+        values = json.loads(json.dumps({**options, "digest": self.digest, "parameters": self.parameters}))
+        return {**values, "recipes": {name: recipe.to_values() for name, recipe in self.recipes.items()}}
 
 
 def own_recipe(name: str) -> Recipe:
@@ -99,24 +132,22 @@ def own_recipe(name: str) -> Recipe:
     )
 
 
-def levelled(
-    name: str, shared: Recipe, settings: Mapping[str, str], minutes: float | None, updates: int | None
-) -> Recipe:
-    """A model's own recipe on the common ground."""
+def shared_recipe(name: str, shared: Recipe, options: CompareOptions) -> Recipe:
+    """A model's own recipe, with everything that all models must share laid over it."""
     own = own_recipe(name)
     training = dataclasses.replace(
         own.training,
-        updates=updates or ENDLESS,
+        updates=options.updates or ENDLESS,
         patience=0,  # a budget is a budget
         validation_pairs=VALIDATION_PAIRS,
     )
-    level = dataclasses.replace(
+    laid = dataclasses.replace(
         own, corpus=shared.corpus, subwords=shared.subwords, decoding=shared.decoding, training=training
     )
-    return level.with_settings(settings, f"recipe {name} with --set")
+    return laid.with_settings(options.settings, f"recipe {name} with --set")
 
 
-def go_on(folder: Path, plan: Plan) -> Plan:
+def write_plan(folder: Path, plan: ComparisonPlan) -> ComparisonPlan:
     """Write the plan down, or hold it against the one that is there.
 
     Models may join a comparison; whatever else differs would make it unfair. Those that were there before stay in it.
@@ -147,7 +178,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     told = {"digest": "the text of the corpora", "settings": "--set", "corpora": "the corpora"}
-    differing = [told.get(key, key) for key in now if key != "recipes" and before.get(key) != now[key]]
+    differing = [told.get(key, key) for key in now if key != "recipes" and before.get(key, now[key]) != now[key]]
     if differing:
         raise DirectoryError(
             f"{folder} holds a comparison with other {', '.join(differing)}",

@@ -1,14 +1,14 @@
-"""What all models of a comparison stand on: one set of subwords, the same ids, the same test; and the plan of it."""
+"""Prepare a comparison: one set of subwords, the same ids and the same test for all models, and the plan."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
+from tongsa.base.devices import usable_cores
 from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
@@ -16,7 +16,7 @@ from tongsa.config.presets import choose_recipe
 from tongsa.data.prepare import Pairs, Prepared, Survey, prepare, survey
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.compare import sizes
-from tongsa.lab.compare.plan import Plan, go_on, levelled
+from tongsa.lab.compare.plan import CompareOptions, ComparisonPlan, shared_recipe, write_plan
 from tongsa.text.subwords import VocabularySizeError
 from tongsa.training.run import resolved
 
@@ -26,66 +26,37 @@ Texts = list[tuple[str, str]]
 """Pairs of a source and its reference."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a comparison is told."""
-
-    models: dict[str, str]
-    """Recipes by the names that they have in tables."""
-    source: str
-    target: str
-    corpora: list[str]
-    valid: list[str]
-    test: list[str]
-    minutes: float | None
-    updates: int | None
-    match_parameters: bool
-    settings: dict[str, str]
-    seed: int
-    threads: int
-    device: str
-
-
-def prepared_plan(folder: Path, asked: Asked, show: Show) -> tuple[Plan, Texts]:
-    """Subwords and ids on the disk, the plan beside them, and the pairs to test on."""
-    common = {key: value for key, value in asked.settings.items() if not key.startswith("model.")}
+def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tuple[ComparisonPlan, Texts]:
+    """Write subwords, ids and the plan; return the plan and the pairs to test on."""
+    common = {key: value for key, value in options.settings.items() if not key.startswith("model.")}
     middling = choose_recipe(100_000, 10**7, gpu=False, settings=common).recipe
-    for name in asked.models.values():  # before anything is read: a typing error should not cost minutes
-        levelled(name, middling, asked.settings, asked.minutes, asked.updates)
-    reading = Reading(source=asked.source, target=asked.target, encoding=middling.corpus.encoding)
-    training = open_corpus(asked.corpora, reading)
-    validation = open_corpus(asked.valid, reading) if asked.valid else None
-    test = [(pair.source, pair.target) for pair in open_corpus(asked.test, reading)] if asked.test else []
-    if asked.test and not test:
-        raise CorpusError(f"{', '.join(asked.test)} has no pairs to test on")
+    for name in options.recipes().values():  # before anything is read: a typing error should not cost minutes
+        shared_recipe(name, middling, options)
+    reading = Reading(source=options.source, target=options.target, encoding=middling.corpus.encoding)
+    training = open_corpus(options.corpora, reading)
+    validation = open_corpus(options.valid, reading) if options.valid else None
+    test = [(pair.source, pair.target) for pair in open_corpus(options.test, reading)] if options.test else []
+    if options.test and not test:
+        raise CorpusError(f"{', '.join(options.test)} has no pairs to test on")
     found = survey(training, show)
     for line in training.left_out.lines():
         show.say(line)
-    recipes = _prepare(folder / PREPARED, training, validation, found, asked, common, show)
+    recipes = _prepare(folder / PREPARED, training, validation, found, options, common, show)
     data = Prepared.open(folder / PREPARED)
     wanted = None
-    if asked.match_parameters:
+    if options.match_parameters:
         recipes, wanted = _matched(recipes, data, show)
-    device = torch.device(asked.device)
-    plan = Plan(
-        source=asked.source,
-        target=asked.target,
-        corpora=asked.corpora,
-        valid=asked.valid,
-        test=asked.test,
+    device = torch.device(options.device)
+    threads = options.threads or usable_cores()
+    plan = ComparisonPlan(
+        options=options,
         digest=found.digest,
-        minutes=asked.minutes,
-        updates=asked.updates,
         parameters=wanted,
-        settings=asked.settings,
-        seed=asked.seed,
-        threads=asked.threads,
-        device=asked.device,
-        recipes={name: resolved(recipe, asked.threads, device) for name, recipe in recipes.items()},
+        recipes={name: resolved(recipe, threads, device) for name, recipe in recipes.items()},
     )
     if not test:
         show.say("no --test: the models are compared on the validation set, which chose their weights")
-    return go_on(folder, plan), test or data.valid_text
+    return write_plan(folder, plan), test or data.valid_text
 
 
 def _prepare(
@@ -93,21 +64,20 @@ def _prepare(
     training: Pairs,
     validation: Pairs | None,
     found: Survey,
-    asked: Asked,
+    options: CompareOptions,
     common: Mapping[str, str],
     show: Show,
 ) -> dict[str, Recipe]:
     """The ids on the disk, and the recipes that go with them; where the text bears fewer subwords, with as many."""
 
+    threads = options.threads or usable_cores()
+
     def recipes(shared: Recipe) -> dict[str, Recipe]:
-        return {
-            label: levelled(name, shared, asked.settings, asked.minutes, asked.updates)
-            for label, name in asked.models.items()
-        }
+        return {label: shared_recipe(name, shared, options) for label, name in options.recipes().items()}
 
     def write(shared: Recipe) -> None:
         first = next(iter(recipes(shared).values()))  # they are alike in everything that decides the ids
-        prepare(folder, training, validation, found, first, seed=asked.seed, threads=asked.threads, show=show)
+        prepare(folder, training, validation, found, first, seed=options.seed, threads=threads, show=show)
 
     shared = choose_recipe(found.pairs, found.characters, gpu=False, settings=common).recipe
     try:

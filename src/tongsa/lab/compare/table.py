@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tongsa.evaluation import metrics
 from tongsa.evaluation.significance import TestedScore
+from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.complexity import UNKNOWN, Order
-from tongsa.lab.compare.verdict import METRICS, Comparison
 from tongsa.pages.markup import count
 
 SURE = 0.05
 """Below this p a difference is called one."""
 
-HEAD = [
-    "model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s",
-    *(heading for name in METRICS for heading in (metrics.METRICS[name].title, "p")),
-]  # fmt: skip
+
+def head(comparison: Comparison) -> list[str]:
+    measured = ["model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
+    return measured + [heading for metric in comparison.metrics for heading in (metric.title, "p")]
 
 
 def cells(comparison: Comparison) -> list[list[str]]:
@@ -32,13 +31,13 @@ def cells(comparison: Comparison) -> list[list[str]]:
                 f"{result.tokens_per_second:,.0f}",
                 scientific(result.training_flops),
                 f"{result.sentences_per_second:.1f}",
-                *(cell for name in METRICS for cell in (with_interval(scores[name]), chance(scores[name]))),
+                *(cell for tested in scores.values() for cell in (with_interval(tested), chance(tested))),
             ]
         )
     return lines
 
 
-def cores(threads: int) -> str:
+def cores(threads: int | None) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
@@ -61,8 +60,8 @@ def scientific(value: float) -> str:
 
 
 def terminal(comparison: Comparison) -> str:
-    lines = [HEAD, *cells(comparison)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    lines = [head(comparison), *cells(comparison)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     drawn = [
         "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs))
         for pairs in (list(zip(line, widths, strict=True)) for line in lines)
@@ -71,15 +70,15 @@ def terminal(comparison: Comparison) -> str:
 
 
 def notes(comparison: Comparison) -> list[str]:
-    plan = comparison.plan
-    tested = ", ".join(plan.test) or "the validation set"
+    plan, options = comparison.plan, comparison.options
+    tested = ", ".join(options.test) or "the validation set"
     best = comparison.scores[comparison.best]
     found = [
-        f"{plan.budget} on {cores(plan.threads)} ({plan.device}), seed {plan.seed}; the same ids for all.",
+        f"{plan.budget} on {cores(options.threads)} ({options.device}), seed {options.seed}; the same ids for all.",
         f"Tested on {comparison.sentences:,} sentences of {tested}, "
         f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
         f"± is the 95% interval; p is that of a paired bootstrap against {comparison.best}, * below {SURE}.",
-        *(f"{metrics.METRICS[key].title}: {tested.signature}" for key, tested in best.items()),
+        *(f"{metric.title}: {best[metric.name].signature}" for metric in comparison.metrics),
     ]
     return found + [f"{name} failed: {why.splitlines()[0]}" for name, why in comparison.failed.items()]
 
@@ -87,10 +86,10 @@ def notes(comparison: Comparison) -> list[str]:
 def markdown(comparison: Comparison) -> str:
     names = comparison.ranking
     parts = [
-        f"# {comparison.plan.source} → {comparison.plan.target}: {', '.join(names)}",
-        _table(HEAD, cells(comparison)),
+        f"# {comparison.options.source} → {comparison.options.target}: {', '.join(names)}",
+        _table(head(comparison), cells(comparison)),
         "\n".join(f"- {note}" for note in notes(comparison)),
-        f"## {metrics.METRICS[METRICS[0]].title} by source length (subwords)",
+        f"## {comparison.metrics[0].title} by source length (subwords)",
         _table(
             ["length", "sentences", *names],
             [

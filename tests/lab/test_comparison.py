@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tongsa.lab.compare.measuring import training_speed
-from tongsa.lab.compare.verdict import by_length, examples
+from tongsa.evaluation.metrics import text_metric
+from tongsa.lab.compare.comparison import by_length, examples
+from tongsa.lab.compare.results import training_speed
 
 REFERENCES = [" ".join(f"w{(i * 7 + j) % 23}" for j in range(4 + i // 4)) for i in range(60)]
 LENGTHS = [len(line.split()) for line in REFERENCES]
@@ -12,7 +13,7 @@ LENGTHS = [len(line.split()) for line in REFERENCES]
 def test_a_model_that_loses_long_sentences_falls_with_the_length() -> None:
     test = [(line, line) for line in REFERENCES]
     forgetful = [" ".join(line.split()[:7]) for line in REFERENCES]
-    found = by_length({"whole": REFERENCES, "forgetful": forgetful}, test, LENGTHS, "en")
+    found = by_length(text_metric("bleu"), {"whole": REFERENCES, "forgetful": forgetful}, test, LENGTHS, "en")
     assert sum(bucket.count for bucket in found) == 60
     assert [bucket.low for bucket in found][1:] == [bucket.high + 1 for bucket in found][:-1]
     assert all(round(bucket.scores["whole"]) == 100 for bucket in found)

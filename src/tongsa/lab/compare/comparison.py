@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric
+from tongsa.evaluation.contracts import TextMetric
+from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric, text_metrics
 from tongsa.evaluation.significance import TestedScore, paired_bootstrap
 from tongsa.lab.compare import complexity
-from tongsa.lab.compare.plan import Plan
+from tongsa.lab.compare.plan import CompareOptions, ComparisonPlan
 from tongsa.lab.compare.preparing import Texts
-from tongsa.lab.compare.result import Result
+from tongsa.lab.compare.results import Result
 from tongsa.pages.translation import length_buckets
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, Vocabulary
 
-METRICS = ("bleu", "chrf")
-"""The first ranks the systems."""
 BUCKETS = 7
 FEWEST = 10
 """Sentences of a bucket: the score of fewer says little."""
@@ -52,7 +51,7 @@ class Example:
 class Comparison:
     """Everything that table and page show; `results` in the order of the plan, `ranking` from the best."""
 
-    plan: Plan
+    plan: ComparisonPlan
     results: dict[str, Result]
     failed: dict[str, str]
     sentences: int
@@ -65,6 +64,15 @@ class Comparison:
     lengths: list[Bucket]
     table1: list[complexity.Row]
     examples: list[Example]
+
+    @property
+    def options(self) -> CompareOptions:
+        return self.plan.options
+
+    @property
+    def metrics(self) -> list[TextMetric]:
+        """The first one ranks."""
+        return text_metrics(self.plan.options.metrics)
 
     def to_values(self) -> dict[str, Any]:
         """For comparison.json; the translations of the whole test set stay in results/."""
@@ -88,16 +96,17 @@ class Comparison:
         }
 
 
-def judge_all(
-    plan: Plan, results: Mapping[str, Result], test: Texts, vocabulary: Vocabulary, failed: Mapping[str, str]
+def compare_results(
+    plan: ComparisonPlan, results: Mapping[str, Result], test: Texts, vocabulary: Vocabulary, failed: Mapping[str, str]
 ) -> Comparison:
     references = [reference for _, reference in test]
     systems = {name: result.translations for name, result in results.items()}
     sources = [source for source, _ in test]
-    metric = text_metric(METRICS[0])
+    options = plan.options
+    metric = text_metric(options.metrics[0])
     ranking = metric.ranking(
         {
-            name: metric.corpus(lines, references, language=plan.target, sources=sources).score
+            name: metric.corpus(lines, references, language=options.target, sources=sources).score
             for name, lines in systems.items()
         }
     )
@@ -111,17 +120,24 @@ def judge_all(
         mean_length=n,
         best=ranking[0],
         ranking=ranking,
-        scores=paired_bootstrap(systems, references, plan.target, best=ranking[0], metrics=METRICS, sources=sources),
-        lengths=by_length(systems, test, lengths, plan.target),
+        scores=paired_bootstrap(
+            systems, references, options.target, best=ranking[0], metrics=options.metrics, sources=sources
+        ),
+        lengths=by_length(metric, systems, test, lengths, options.target),
         table1=[complexity.row(name, plan.recipes[name].model, n) for name in results],
-        examples=examples(systems, test, lengths, plan.target),
+        examples=examples(systems, test, lengths, options.target),
     )
 
 
-def by_length(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequence[int], target: str) -> list[Bucket]:
+def by_length(
+    metric: TextMetric,
+    systems: Mapping[str, Sequence[str]],
+    test: Texts,
+    lengths: Sequence[int],
+    target: str,
+) -> list[Bucket]:
     """The score of every system on short and on long sentences: the same sentences for all."""
     found = []
-    metric = text_metric(METRICS[0])
     for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(lengths) // FEWEST))):
         inside = [i for i, length in enumerate(lengths) if low <= length <= high]
         sources, references = ([test[i][side] for i in inside] for side in (0, 1))

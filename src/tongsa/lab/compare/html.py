@@ -150,6 +150,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             under="subwords of the source, mean of each group",
             tell=lambda x: f"length {number(round(x, 1))}",
             lines=of_each(lengths),
+            from_zero=True,
         ),
         LineChart(
             title="What arrives of the first source token",
@@ -165,6 +166,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             under="minutes",
             tell=lambda x: f"minute {number(round(x, 1))}",
             lines=of_each(curves),
+            from_zero=True,
         ),
         LineChart(
             title="Quality and speed",
@@ -172,6 +174,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             under="sentences a second",
             tell=lambda x: f"sentences/s {number(round(x, 1))}",
             lines=of_each(speed),
+            from_zero=True,
             across_logarithmic=True,
         ),
     ]

@@ -12,7 +12,7 @@ from lxml import etree
 from samples import CSV, DOCX, HTML, MARKDOWN, ODT, SRT, TMX, XLIFF_1, XLIFF_2, zipped
 
 from tongsa.base.errors import CorpusError, TongsaError, UsageError
-from tongsa.documents import Languages, Options, beside, open_document, translate_document
+from tongsa.documents import Languages, Options, default_target, open_document, translate_document
 from tongsa.formats.wrapping import balance, width, wrap
 
 
@@ -163,7 +163,7 @@ def test_balanced_lines_of_text_without_blanks() -> None:
 def test_names_of_new_documents() -> None:
     languages = Languages(source="en", target="de")
     names = {"manual.docx": "manual.de.docx", "manual.en.md": "manual.de.md", "app.pot": "app.de.po"}
-    assert {name: str(beside(Path(name), languages)) for name in names} == names
+    assert {name: str(default_target(Path(name), languages)) for name in names} == names
 
 
 ATTACKS = {

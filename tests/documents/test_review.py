@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tongsa.documents import Translated
+from tongsa.documents import TranslatedDocument
 from tongsa.documents.review import write_review
 from tongsa.formats.segments import Near, Outcome, Segment, State
 
@@ -16,7 +16,7 @@ def outcome(text: str, confidence: float, state: State = "translated", **more: o
 def reviewed(folder: Path, *outcomes: Outcome, below: float = 0.5) -> list[list[str]]:
     """The rows of a review of one document."""
     segments = [Segment(id=f"line {number}", content=("words",)) for number, _ in enumerate(outcomes, 1)]
-    done = Translated(Path("a.txt"), Path("a.de.txt"), segments, outcomes)
+    done = TranslatedDocument(Path("a.txt"), Path("a.de.txt"), segments, outcomes)
     count = write_review(folder / "review.tsv", [done], below)
     _, *rows = (folder / "review.tsv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == count

@@ -19,8 +19,8 @@ from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
 from tongsa.decoding.search import Sampling
+from tongsa.engines.compiled import POSITIONS
 from tongsa.engines.ctranslate2 import CTranslate2Engine
-from tongsa.engines.positions import POSITIONS
 from tongsa.translation.translator import Translator
 
 OPTIONS = {

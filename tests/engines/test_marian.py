@@ -15,8 +15,8 @@ from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
 from tongsa.demo.grammar import write_pairs
-from tongsa.engines.marian_export import write_marian
-from tongsa.engines.marian_import import import_marian
+from tongsa.engines.marian.export import write_marian
+from tongsa.engines.marian.importer import import_marian
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 from tongsa.translation.translator import Translator

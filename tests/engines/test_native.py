@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
+from tongsa.engines.base import similar_lengths
 from tongsa.engines.native import NativeEngine
-from tongsa.engines.shares import similar_lengths
 from tongsa.models import build
 from tongsa.models.contracts import aligning_layer
 from tongsa.models.recurrent import RecurrentSection

@@ -15,7 +15,7 @@ from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, gr
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
-    from tongsa.documents import Translated
+    from tongsa.documents import TranslatedDocument
     from tongsa.documents.translate import TranslatorLike
     from tongsa.formats.segments import State
 
@@ -98,7 +98,7 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
         memory=Memory.read(options.memory or (), languages),
     )
     columns = tuple(options.columns.split(",")) if options.columns else ()
-    done: list[Translated] = []
+    done: list[TranslatedDocument] = []
     for file, target in zip(files, targets, strict=True):
         made = translate_document(
             translator, file, target, resources=resources, encoding=options.encoding, columns=columns, show=show
@@ -114,13 +114,13 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
 
 def _targets(files: Sequence[Path], out: Path | None, languages: object) -> list[Path]:
     """Beside the sources; or -o: a file for one, a directory for several. Nothing is written over another."""
-    from tongsa.documents import Languages, beside
+    from tongsa.documents import Languages, default_target
 
     assert isinstance(languages, Languages)
     if out is None:
-        targets = [beside(file, languages) for file in files]
+        targets = [default_target(file, languages) for file in files]
     elif len(files) > 1 or out.is_dir() or not out.suffix:
-        targets = [out / beside(file, languages).name for file in files]
+        targets = [out / default_target(file, languages).name for file in files]
     else:
         targets = [out]
     twice = [str(target) for target, count in Counter(targets).items() if count > 1]
@@ -131,7 +131,7 @@ def _targets(files: Sequence[Path], out: Path | None, languages: object) -> list
     return targets
 
 
-def _summary(document: Translated) -> str:
+def _summary(document: TranslatedDocument) -> str:
     counts = Counter(outcome.state for outcome in document.outcomes)
     words: dict[State, str] = {
         "translated": "translated",

@@ -39,7 +39,7 @@ def export(
 
     card, subwords = Run(directory).read_card(), Subwords.load(directory)
     if to_format == "marian":
-        from tongsa.engines.marian_export import write_marian
+        from tongsa.engines.marian.export import write_marian
 
         write_marian(out, directory, card, subwords)
     else:

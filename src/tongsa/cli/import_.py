@@ -18,7 +18,7 @@ def import_(
 
     Example:  tongsa import opus-mt-en-de --to runs/opus-en-de --source en --target de
     """
-    from tongsa.engines.marian_import import import_marian
+    from tongsa.engines.marian.importer import import_marian
 
     card = import_marian(directory, out, source=source, target=target)
     print(f"{card.source} to {card.target}: {out}")

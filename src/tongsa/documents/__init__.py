@@ -1,85 +1,34 @@
 """Documents: files with structure in, the same files in another language out.
 
-    read ─▶ segments ─ memory, glossary, sentences, marks ─▶ translator ─ checks ─▶ outcomes ─▶ write
+    read ─▶ segments ─ memory, glossary, masking, sentences ─▶ translator ─ checks ─▶ outcomes ─▶ write
 
-A further format is one file with a function `open_document`, and one line in formats/registry.py.
+    files         open, translate and write a file; the formats themselves are in formats/
+    translate     segments in, outcomes out
+    strategies    how to translate a sentence with placeholders, tags and terms, from the best way to the safest
+    placeholders  hide what must be kept behind one character each, and check that it was
+    projection    put tags back where the words they enclose went
+    glossary, memory, review   what people know, what was translated before, what a person should look at
+
+May import translation, formats and the rooms below.
 """
 
-from __future__ import annotations
+from tongsa.documents.files import (
+    TranslatedDocument,
+    default_target,
+    open_document,
+    read_document,
+    translate_document,
+)
+from tongsa.documents.translate import Resources
+from tongsa.formats.segments import Languages, Options
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-from tongsa.base.errors import CorpusError, UsageError
-from tongsa.base.files import write_atomically
-from tongsa.base.progress import Show
-from tongsa.documents.translate import Resources, TranslatorLike, translate_segments
-from tongsa.formats.registry import find_format, suffixes_with
-from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
-
-__all__ = ["Languages", "Options", "Resources", "Translated", "open_document", "read_document", "translate_document"]
-
-LARGEST = 256 << 20
-"""Bytes of one document: they are read whole."""
-
-
-@dataclass(frozen=True)
-class Translated:
-    """A document that was translated: where it is now, and what became of each segment."""
-
-    source: Path
-    target: Path
-    segments: Sequence[Segment]
-    outcomes: Sequence[Outcome]
-
-
-def open_document(path: Path, options: Options) -> Document:
-    """Read a document; one of no known kind is an error that says what can be read."""
-    _opener(path)  # before its bytes are read
-    try:
-        if path.stat().st_size > LARGEST:
-            raise CorpusError(f"{path} has more than {LARGEST >> 20} MB", "Split it, and translate the parts.")
-        data = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
-    return read_document(data, path, options)
-
-
-def read_document(data: bytes, path: Path, options: Options) -> Document:
-    """A document whose bytes are at hand; the suffix of `path` tells its format."""
-    return _opener(path)(data, path, options)
-
-
-def _opener(path: Path) -> Callable[[bytes, Path, Options], Document]:
-    known = find_format(path.suffix)
-    if known is None or known.open_document is None:
-        kinds = " ".join(suffixes_with("open_document"))
-        raise UsageError(f"{path} is of no kind that can be translated", f"Kinds: {kinds}")
-    return known.open_document
-
-
-def translate_document(
-    translator: TranslatorLike,
-    source: Path,
-    target: Path | None = None,
-    *,
-    resources: Resources | None = None,
-    encoding: str | None = None,
-    columns: tuple[str, ...] = (),
-    show: Show | None = None,
-) -> Translated:
-    """Translate a file into a new one beside it (`manual.de.docx`), or into `target`."""
-    languages = Languages(source=translator.card.source, target=translator.card.target)
-    target = target or beside(source, languages)
-    document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
-    segments = list(document.segments)
-    outcomes = translate_segments(segments, translator, resources, show)
-    write_atomically(target, document.write(outcomes))
-    return Translated(source, target, segments, outcomes)
-
-
-def beside(source: Path, languages: Languages) -> Path:
-    """`manual.docx` -> `manual.de.docx`, `manual.en.docx` -> `manual.de.docx`, `app.pot` -> `app.de.po`."""
-    stem = source.stem.removesuffix(f".{languages.source}")
-    return source.with_name(f"{stem}.{languages.target}{'.po' if source.suffix.lower() == '.pot' else source.suffix}")
+__all__ = [
+    "Languages",
+    "Options",
+    "Resources",
+    "TranslatedDocument",
+    "default_target",
+    "open_document",
+    "read_document",
+    "translate_document",
+]

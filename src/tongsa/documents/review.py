@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from tongsa.base.files import write_atomically
+from tongsa.documents.files import TranslatedDocument
 from tongsa.formats.segments import Near, Outcome, Segment, visible
 
 BELOW = 0.5
@@ -26,24 +26,13 @@ COLUMNS = (
 )
 
 
-class Done(Protocol):
-    """What a review needs to know of a document: `tongsa.documents.Translated` has it."""
-
-    @property
-    def source(self) -> Path: ...
-    @property
-    def segments(self) -> Sequence[Segment]: ...
-    @property
-    def outcomes(self) -> Sequence[Outcome]: ...
-
-
 def wants_review(outcome: Outcome, below: float = BELOW) -> bool:
     if outcome.state in ("copied", "memory"):
         return False
     return outcome.state == "source" or outcome.confidence < below or bool(outcome.notes) or outcome.near is not None
 
 
-def write_review(path: Path, documents: Sequence[Done], below: float = BELOW) -> int:
+def write_review(path: Path, documents: Sequence[TranslatedDocument], below: float = BELOW) -> int:
     """A TSV file, the least certain first; how many there are."""
     rows = [
         (outcome.confidence, _row(document.source, segment, outcome))

@@ -1,23 +1,14 @@
-"""Engines: ids in, hypotheses out."""
+"""Engines: ids in, hypotheses out. PyTorch (`native`), CTranslate2, and models of other programs.
 
-from __future__ import annotations
+    base         what every engine does
+    native       the reference: PyTorch, every architecture, attention weights
+    ctranslate2  the fast one, from weights that are compiled (`compiled`, `ctranslate2_export`, `shortlist`)
+    inspection   what a model attends to, as data
+    marian/      MarianMT models, both ways
 
-from collections.abc import Sequence
-from typing import Protocol
+May import decoding, models, runs and the rooms below.
+"""
 
-from tongsa.decoding.search import Hypothesis, Search
+from tongsa.engines.base import ENGINES, PRECISIONS, Engine
 
-ENGINES = ("auto", "native", "ctranslate2")
-PRECISIONS = ("auto", "int8", "float32")
-
-
-class Engine(Protocol):
-    """What a translator asks of whatever does the arithmetic. Ids are without the end; the engine adds it."""
-
-    name: str
-
-    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        """The best hypotheses of each source, in the order of the sources."""
-
-    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The log-probability of each token of each target, and of its end."""
+__all__ = ["ENGINES", "PRECISIONS", "Engine"]

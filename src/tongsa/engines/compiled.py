@@ -21,7 +21,6 @@ from typing import NamedTuple
 from tongsa.base.errors import DirectoryError, UsageError, WriteError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
-from tongsa.engines.positions import POSITIONS
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
@@ -29,6 +28,14 @@ from tongsa.text.subwords import Subwords
 ABOUT = "tongsa.json"
 LAYOUT = 2
 """Goes up when the same weights are to be compiled differently."""
+
+POSITIONS = 2048
+"""Rows of the table of sinusoids: CTranslate2 cannot make it longer when a longer sentence comes."""
+
+
+def max_positions(config: TransformerSection) -> int:
+    """Positions that a compiled model has."""
+    return config.max_positions if config.positions == "learned" else POSITIONS
 
 
 def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *, shortlist: bool = False) -> Path:

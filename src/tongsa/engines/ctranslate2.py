@@ -18,9 +18,8 @@ import ctranslate2
 from tongsa.base.devices import usable_cores
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
-from tongsa.engines.compiled import compiled, transformer
-from tongsa.engines.positions import longest
-from tongsa.engines.shares import cut_note, similar_lengths
+from tongsa.engines.base import cut_note, similar_lengths
+from tongsa.engines.compiled import compiled, max_positions, transformer
 from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords
 
@@ -80,7 +79,7 @@ class CTranslate2Engine:
         self.shortlist = shortlist
         self.batch_tokens = batch_tokens
         self.threads = threads
-        self.longest = longest(config)
+        self.longest = max_positions(config)
         self.endless = config.positions == "sinusoidal"
         self._native = native
         self._device = device

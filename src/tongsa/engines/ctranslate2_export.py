@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tongsa.config import TransformerSection
-from tongsa.engines.positions import POSITIONS
+from tongsa.engines.compiled import POSITIONS
 from tongsa.models.contracts import aligning_layer
 from tongsa.models.embeddings import sinusoids
 from tongsa.text.subwords import Subwords

@@ -11,7 +11,7 @@ from torch import Tensor
 from tongsa.base.errors import UsageError
 from tongsa.decoding.search import Hypothesis, Search, Special, most_attended
 from tongsa.decoding.searching import decode
-from tongsa.engines.shares import cut_note, similar_lengths
+from tongsa.engines.base import cut_note, similar_lengths
 from tongsa.models.contracts import Attention, Seq2Seq, aligning_layer, token_mask
 from tongsa.models.weights import load_model
 from tongsa.runs.card import Card

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from tongsa.documents import Options, beside, read_document
+from tongsa.documents import Options, default_target, read_document
 from tongsa.documents.translate import Resources, translate_segments
 from tongsa.formats.html import HtmlDocument
 from tongsa.formats.html import open_document as open_html
@@ -156,5 +156,5 @@ def translate_document(data: bytes, suffix: str, queue: BlockingQueue, chain: Tr
         document: Document = read_document(data, path, Options(languages=languages))
         segments = list(document.segments)
         data = document.write(translate_segments(segments, BlockingTranslator(queue, translator)))
-        suffix = beside(path, languages).suffix
+        suffix = default_target(path, languages).suffix
     return data, suffix

@@ -11,18 +11,14 @@ from torch import Tensor
 
 from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerSection
-from tongsa.engines.marian_export import layer_names
-from tongsa.engines.permutation import interleaved, permuted
-from tongsa.engines.pieces import kind_of, pieces_of, reordered
+from tongsa.engines.marian.sentencepiece_model import kind_of, pieces_of, reordered
+from tongsa.engines.marian.weights import from_marian
 from tongsa.models.weights import read_tensors
 from tongsa.runs.card import Card, Provenance
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
-SHARED = ("model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
-ENCODER = ("model.encoder.embed_tokens.weight", "model.shared.weight")
-DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.weight")
 
 
 def import_marian(directory: Path, out: Path, *, source: str = "", target: str = "") -> Card:
@@ -45,31 +41,6 @@ def import_marian(directory: Path, out: Path, *, source: str = "", target: str =
     subwords.save(out)
     Run(out).write_translator(card, weights)
     return card
-
-
-def from_marian(tensors: dict[str, Tensor], config: TransformerSection, settings: dict[str, Any]) -> dict[str, Tensor]:
-    """Our weights from Marian's tensors."""
-    weights = {ours: tensors[theirs].float() for ours, theirs in layer_names(config)}
-    joint = bool(settings.get("share_encoder_decoder_embeddings", True))
-    source = _first(tensors, SHARED if joint else ENCODER).float()
-    target = _first(tensors, SHARED if joint else DECODER).float()
-    output = tensors["lm_head.weight"].float() if "lm_head.weight" in tensors else target
-    # A model that does not scale its embeddings has them scaled down here, and its output beside them as it is.
-    scale = 1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5
-    weights["source_embedding.weight"] = source * scale
-    if not (joint and config.tied):
-        weights["target_embedding.weight"] = target * scale
-    if not config.tied:
-        weights["output.weight"] = output.clone()
-    if config.output_bias:
-        bias = tensors["final_logits_bias"].float().flatten().clone()
-        bias[-1] = 0.0
-        weights["output_bias"] = bias
-    return permuted(weights, interleaved(config.d_model))
-
-
-def _first(tensors: dict[str, Tensor], names: tuple[str, ...]) -> Tensor:
-    return tensors[next(name for name in names if name in tensors)]
 
 
 def _check(directory: Path, settings: dict[str, Any]) -> None:

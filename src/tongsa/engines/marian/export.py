@@ -10,14 +10,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors.torch import save_file
-from torch import Tensor
 
 from tongsa.base.errors import UsageError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
-from tongsa.engines.permutation import permuted, sines_first
+from tongsa.engines.marian.weights import permuted, shares_embeddings, sines_first, to_marian
 from tongsa.models.weights import read_tensors
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
@@ -25,26 +23,6 @@ from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
 
 POSITIONS = 1024
 """Rows of the table of sinusoids that transformers computes for itself."""
-NEVER = -1e4
-"""The logit of `<pad>`, so that it takes no probability from the others."""
-
-LAYER_NAMES = {
-    "self_attention.w_q": "self_attn.q_proj",
-    "self_attention.w_k": "self_attn.k_proj",
-    "self_attention.w_v": "self_attn.v_proj",
-    "self_attention.w_o": "self_attn.out_proj",
-    "cross_attention.w_q": "encoder_attn.q_proj",
-    "cross_attention.w_k": "encoder_attn.k_proj",
-    "cross_attention.w_v": "encoder_attn.v_proj",
-    "cross_attention.w_o": "encoder_attn.out_proj",
-    "feed_forward.linear_1": "fc1",
-    "feed_forward.linear_2": "fc2",
-}
-"""Ours and theirs. The names of LayerNorms depend on the stack."""
-NORM_NAMES = {
-    "encoder": ["self_attn_layer_norm", "final_layer_norm"],
-    "decoder": ["self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"],
-}
 
 
 def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> None:
@@ -76,42 +54,6 @@ def marian_can_hold(card: Card) -> TransformerSection:
     return config
 
 
-def to_marian(weights: dict[str, Tensor], config: TransformerSection, subwords: Subwords) -> dict[str, Tensor]:
-    """The tensors under Marian's names, each once: transformers ties what its config says is tied."""
-    tensors = {theirs: weights[ours].contiguous() for ours, theirs in layer_names(config)}
-    source = weights["source_embedding.weight"]
-    target = weights.get("target_embedding.weight", source)
-    if _shared(config, subwords):
-        tensors["model.shared.weight"] = source
-    else:
-        tensors["model.encoder.embed_tokens.weight"] = source
-        tensors["model.decoder.embed_tokens.weight"] = target.clone()
-    if not config.tied:
-        tensors["lm_head.weight"] = weights["output.weight"]
-    bias = torch.zeros(len(target)) + weights.get("output_bias", torch.zeros(()))
-    bias[-1] = NEVER
-    tensors["final_logits_bias"] = bias[None]
-    return tensors
-
-
-def layer_names(config: TransformerSection) -> list[tuple[str, str]]:
-    """Our name and Marian's for every tensor of the layers."""
-    names = []
-    for stack, depth in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
-        own = {ours: theirs for ours, theirs in LAYER_NAMES.items() if stack == "decoder" or "cross" not in ours} | {
-            f"residuals.{i}.norm": theirs for i, theirs in enumerate(NORM_NAMES[stack])
-        }
-        for layer in range(depth):
-            for ours, theirs in own.items():
-                for part in ("weight", "bias"):
-                    names.append((f"{stack}.{layer}.{ours}.{part}", f"model.{stack}.layers.{layer}.{theirs}.{part}"))
-    return names
-
-
-def _shared(config: TransformerSection, subwords: Subwords) -> bool:
-    return subwords.joint and config.tied
-
-
 def _config(config: TransformerSection, subwords: Subwords) -> dict[str, Any]:
     pad = subwords.target.pad
     return {
@@ -134,7 +76,7 @@ def _config(config: TransformerSection, subwords: Subwords) -> dict[str, Any]:
         "normalize_before": False,
         "normalize_embedding": False,
         "max_position_embeddings": POSITIONS,
-        "share_encoder_decoder_embeddings": _shared(config, subwords),
+        "share_encoder_decoder_embeddings": shares_embeddings(config, subwords),
         "tie_word_embeddings": config.tied,
         "pad_token_id": pad,
         "decoder_start_token_id": pad,

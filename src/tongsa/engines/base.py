@@ -1,8 +1,26 @@
-"""What the engines share: sentences shared out into batches, and a word about those that are too long."""
+"""What every engine does, and what engines share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from tongsa.decoding.search import Hypothesis, Search
+
+ENGINES = ("auto", "native", "ctranslate2")
+PRECISIONS = ("auto", "int8", "float32")
+
+
+class Engine(Protocol):
+    """What a translator asks of whatever does the arithmetic. Ids are without the end; the engine adds it."""
+
+    name: str
+
+    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+        """The best hypotheses of each source, in the order of the sources."""
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """The log-probability of each token of each target, and of its end."""
 
 
 def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None) -> Iterator[list[int]]:

@@ -1,0 +1,78 @@
+"""Files with structure: read, translated segment by segment, and written beside the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tongsa.base.errors import CorpusError, UsageError
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
+from tongsa.documents.translate import Resources, TranslatorLike, translate_segments
+from tongsa.formats.registry import find_format, suffixes_with
+from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
+
+LARGEST = 256 << 20
+"""Bytes of one document: they are read whole."""
+
+
+@dataclass(frozen=True)
+class TranslatedDocument:
+    """A document that was translated: where it is now, and what became of each segment."""
+
+    source: Path
+    target: Path
+    segments: Sequence[Segment]
+    outcomes: Sequence[Outcome]
+
+
+def open_document(path: Path, options: Options) -> Document:
+    """Read a document; one of no known kind is an error that says what can be read."""
+    _opener(path)  # before its bytes are read
+    try:
+        if path.stat().st_size > LARGEST:
+            raise CorpusError(f"{path} has more than {LARGEST >> 20} MB", "Split it, and translate the parts.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
+    return read_document(data, path, options)
+
+
+def read_document(data: bytes, path: Path, options: Options) -> Document:
+    """A document whose bytes are at hand; the suffix of `path` tells its format."""
+    return _opener(path)(data, path, options)
+
+
+def _opener(path: Path) -> Callable[[bytes, Path, Options], Document]:
+    known = find_format(path.suffix)
+    if known is None or known.open_document is None:
+        kinds = " ".join(suffixes_with("open_document"))
+        raise UsageError(f"{path} is of no kind that can be translated", f"Kinds: {kinds}")
+    return known.open_document
+
+
+def translate_document(
+    translator: TranslatorLike,
+    source: Path,
+    target: Path | None = None,
+    *,
+    resources: Resources | None = None,
+    encoding: str | None = None,
+    columns: tuple[str, ...] = (),
+    show: Show | None = None,
+) -> TranslatedDocument:
+    """Translate a file into a new one beside it (`manual.de.docx`), or into `target`."""
+    languages = Languages(source=translator.card.source, target=translator.card.target)
+    target = target or default_target(source, languages)
+    document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
+    segments = list(document.segments)
+    outcomes = translate_segments(segments, translator, resources, show)
+    write_atomically(target, document.write(outcomes))
+    return TranslatedDocument(source, target, segments, outcomes)
+
+
+def default_target(source: Path, languages: Languages) -> Path:
+    """`manual.docx` -> `manual.de.docx`, `manual.en.docx` -> `manual.de.docx`, `app.pot` -> `app.de.po`."""
+    stem = source.stem.removesuffix(f".{languages.source}")
+    return source.with_name(f"{stem}.{languages.target}{'.po' if source.suffix.lower() == '.pot' else source.suffix}")

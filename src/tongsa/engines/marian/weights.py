@@ -1,0 +1,134 @@
+"""Tensors of a Transformer of ours as MarianMT's, and back: other names, the residual stream in another order.
+
+The paper interleaves sines and cosines along the width of the model, Marian has all sines before all cosines. A
+Transformer whose stream is permuted everywhere it is written to and read from computes the same logits:
+
+    columns of the embeddings; columns of q, k, v, linear_1; rows and biases of w_o, linear_2; every LayerNorm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tongsa.config import TransformerSection
+from tongsa.text.subwords import Subwords
+
+NEVER = -1e4
+"""The logit of `<pad>`, so that it takes no probability from the others."""
+
+LAYER_NAMES = {
+    "self_attention.w_q": "self_attn.q_proj",
+    "self_attention.w_k": "self_attn.k_proj",
+    "self_attention.w_v": "self_attn.v_proj",
+    "self_attention.w_o": "self_attn.out_proj",
+    "cross_attention.w_q": "encoder_attn.q_proj",
+    "cross_attention.w_k": "encoder_attn.k_proj",
+    "cross_attention.w_v": "encoder_attn.v_proj",
+    "cross_attention.w_o": "encoder_attn.out_proj",
+    "feed_forward.linear_1": "fc1",
+    "feed_forward.linear_2": "fc2",
+}
+"""Ours and theirs. The names of LayerNorms depend on the stack."""
+NORM_NAMES = {
+    "encoder": ["self_attn_layer_norm", "final_layer_norm"],
+    "decoder": ["self_attn_layer_norm", "encoder_attn_layer_norm", "final_layer_norm"],
+}
+
+
+SHARED = ("model.shared.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight")
+ENCODER = ("model.encoder.embed_tokens.weight", "model.shared.weight")
+DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.weight")
+
+
+def to_marian(weights: dict[str, Tensor], config: TransformerSection, subwords: Subwords) -> dict[str, Tensor]:
+    """The tensors under Marian's names, each once: transformers ties what its config says is tied."""
+    tensors = {theirs: weights[ours].contiguous() for ours, theirs in layer_names(config)}
+    source = weights["source_embedding.weight"]
+    target = weights.get("target_embedding.weight", source)
+    if shares_embeddings(config, subwords):
+        tensors["model.shared.weight"] = source
+    else:
+        tensors["model.encoder.embed_tokens.weight"] = source
+        tensors["model.decoder.embed_tokens.weight"] = target.clone()
+    if not config.tied:
+        tensors["lm_head.weight"] = weights["output.weight"]
+    bias = torch.zeros(len(target)) + weights.get("output_bias", torch.zeros(()))
+    bias[-1] = NEVER
+    tensors["final_logits_bias"] = bias[None]
+    return tensors
+
+
+def layer_names(config: TransformerSection) -> list[tuple[str, str]]:
+    """Our name and Marian's for every tensor of the layers."""
+    names = []
+    for stack, depth in (("encoder", config.encoder_layers), ("decoder", config.decoder_layers)):
+        own = {ours: theirs for ours, theirs in LAYER_NAMES.items() if stack == "decoder" or "cross" not in ours} | {
+            f"residuals.{i}.norm": theirs for i, theirs in enumerate(NORM_NAMES[stack])
+        }
+        for layer in range(depth):
+            for ours, theirs in own.items():
+                for part in ("weight", "bias"):
+                    names.append((f"{stack}.{layer}.{ours}.{part}", f"model.{stack}.layers.{layer}.{theirs}.{part}"))
+    return names
+
+
+def shares_embeddings(config: TransformerSection, subwords: Subwords) -> bool:
+    return subwords.joint and config.tied
+
+
+def from_marian(tensors: dict[str, Tensor], config: TransformerSection, settings: dict[str, Any]) -> dict[str, Tensor]:
+    """Our weights from Marian's tensors."""
+    weights = {ours: tensors[theirs].float() for ours, theirs in layer_names(config)}
+    joint = bool(settings.get("share_encoder_decoder_embeddings", True))
+    source = _first(tensors, SHARED if joint else ENCODER).float()
+    target = _first(tensors, SHARED if joint else DECODER).float()
+    output = tensors["lm_head.weight"].float() if "lm_head.weight" in tensors else target
+    # A model that does not scale its embeddings has them scaled down here, and its output beside them as it is.
+    scale = 1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5
+    weights["source_embedding.weight"] = source * scale
+    if not (joint and config.tied):
+        weights["target_embedding.weight"] = target * scale
+    if not config.tied:
+        weights["output.weight"] = output.clone()
+    if config.output_bias:
+        bias = tensors["final_logits_bias"].float().flatten().clone()
+        bias[-1] = 0.0
+        weights["output_bias"] = bias
+    return permuted(weights, interleaved(config.d_model))
+
+
+def _first(tensors: dict[str, Tensor], names: tuple[str, ...]) -> Tensor:
+    return tensors[next(name for name in names if name in tensors)]
+
+
+READING = ("w_q.weight", "w_k.weight", "w_v.weight", "linear_1.weight", "embedding.weight", "output.weight")
+"""Matrices whose columns are the stream."""
+WRITING = ("w_o.weight", "w_o.bias", "linear_2.weight", "linear_2.bias")
+"""Matrices whose rows are the stream, and their biases."""
+NORMS = ("norm.weight", "norm.bias")
+
+
+def sines_first(width: int) -> Tensor:
+    """0, 2, 4, ..., 1, 3, 5, ...: where each place of Marian's stream is found in the paper's."""
+    return torch.cat([torch.arange(0, width, 2), torch.arange(1, width, 2)])
+
+
+def interleaved(width: int) -> Tensor:
+    """The inverse: where each place of the paper's stream is found in Marian's."""
+    return torch.argsort(sines_first(width))
+
+
+def permuted(weights: dict[str, Tensor], order: Tensor) -> dict[str, Tensor]:
+    """The same Transformer with its stream in this order."""
+    return {name: _permute(name, tensor, order) for name, tensor in weights.items()}
+
+
+def _permute(name: str, tensor: Tensor, order: Tensor) -> Tensor:
+    if name.endswith(READING):
+        return tensor[:, order].contiguous()
+    if name.endswith((*WRITING, *NORMS)):
+        return tensor[order].contiguous()
+    return tensor

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from tongsa.cli import babi, compare, lm
+from tongsa.cli.options import parse_settings
 
 app = typer.Typer(
     name="lab",
@@ -19,3 +22,22 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {"compare": compare.compare, "babi": babi.babi, "lm": lm.lm}
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
+
+
+@app.command("run")
+def run(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for what it finds.")],
+    setting: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE: an option of the experiment.")] = None,
+) -> None:
+    """Run any experiment by its name, also one of another package.
+
+    Example:  tongsa lab run compare --set models=lstm,transformer --set corpora=data/train --set source=en
+    --set target=de --set minutes=20 --out runs/compare
+    """
+    from tongsa.base.progress import for_this_stream
+    from tongsa.lab import EXPERIMENTS
+    from tongsa.lab.experiment import read_options
+
+    experiment = EXPERIMENTS.find(name)
+    print(experiment.run(read_options(experiment.options, parse_settings(setting)), out, for_this_stream()))

@@ -1,1 +1,22 @@
-"""Several architectures on the same ids with the same budget, and what became of them."""
+"""Several architectures on the same ids with the same budget, and how they compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tongsa.base.progress import Show
+from tongsa.lab.compare.plan import CompareOptions
+from tongsa.lab.experiment import Experiment
+
+
+def _run(options: CompareOptions, out: Path, show: Show) -> str:
+    from tongsa.lab.compare.running import compare
+    from tongsa.lab.compare.table import terminal
+
+    found = compare(options, out, show)
+    return "" if found is None else terminal(found)
+
+
+COMPARE = Experiment(
+    question="Which architecture translates best for the same time on the same text?", options=CompareOptions, run=_run
+)

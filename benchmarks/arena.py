@@ -17,7 +17,8 @@ from tongsa.base.devices import usable_cores
 from tongsa.base.progress import Silent
 from tongsa.config import Recipe, TransformerSection
 from tongsa.config.presets import load_recipe
-from tongsa.data.prepare import Prepared, prepare, survey
+from tongsa.data.prepare import PrepareSettings, prepare_pairs
+from tongsa.data.spill import spilled
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
@@ -68,9 +69,8 @@ def prepare_text(directory: Path, text: Text, vocabulary: int) -> Shape:
     directory.mkdir(parents=True, exist_ok=True)
     recipe = load_recipe("tiny", {"subwords.size": str(vocabulary)})
     corpus = open_corpus([text.corpus], Reading(source=text.source, target=text.target))
-    found = survey(corpus, Silent())
-    prepare(directory, corpus, None, found, recipe, seed=1, threads=usable_cores(), show=Silent())
-    data = Prepared.open(directory)
+    with spilled(corpus, recipe.corpus, seed=1, folder=directory / "data", show=Silent()) as spill:
+        data = prepare_pairs(spill, None, PrepareSettings(directory=directory, recipe=recipe, threads=usable_cores()))
     return Shape(
         pairs=len(data.train),
         vocabulary=data.subwords.target.pad,

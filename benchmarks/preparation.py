@@ -24,10 +24,10 @@ from measuring import MEGABYTE, PeakMemory, slope
 from tongsa.base.devices import usable_cores
 from tongsa.base.progress import Silent
 from tongsa.config.presets import load_recipe
-from tongsa.data.cleaning import Tally
 from tongsa.data.ids import BLOCK, write_ids
-from tongsa.data.prepare import prepare, survey
-from tongsa.formats.pairs import Pair, Reading, open_corpus
+from tongsa.data.prepare import PrepareSettings, prepare_pairs
+from tongsa.data.spill import spilled
+from tongsa.formats.pairs import Pair, Reading, Tally, open_corpus
 from tongsa.text.subwords import Subwords
 
 
@@ -67,8 +67,8 @@ def measure(corpus_file: Path, directory: Path, given: argparse.Namespace) -> di
     threads = usable_cores()
     directory.mkdir()
     began = time.perf_counter()
-    found = survey(corpus, Silent())
-    prepare(directory, corpus, None, found, recipe, seed=1, threads=threads, show=Silent())
+    with spilled(corpus, recipe.corpus, seed=1, folder=directory / "data", show=Silent()) as text:
+        prepare_pairs(text, None, PrepareSettings(directory=directory, recipe=recipe, threads=threads))
     everything = time.perf_counter() - began
     subwords = Subwords.load(directory)
     began = time.perf_counter()

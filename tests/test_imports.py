@@ -37,9 +37,7 @@ ORDER: list[set[str]] = [
 NEXT_DOOR = {("text", "config"), ("demo", "text")}
 """(room, the room on the same floor that it may import)"""
 
-PENDING: set[tuple[str, str]] = {
-    ("data", "runs"),
-}
+PENDING: set[tuple[str, str]] = set()
 """(room, room) imports against the order that are still to be removed: this set only ever shrinks."""
 
 BY_NAME = re.compile(r"(tongsa(?:\.\w+)+):\w+")

@@ -11,7 +11,7 @@ import pytest
 from tongsa.base.errors import UsageError
 from tongsa.corpus.parts import deduplicated, split
 from tongsa.corpus.seen import Seen
-from tongsa.data.draws import reservoir
+from tongsa.data.selection import reservoir
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 
 READING = Reading(source="en", target="de")

@@ -12,10 +12,9 @@ import pytest
 from tongsa.base.errors import CorpusError, WriteError
 from tongsa.config import CorpusSection, SubwordsSection
 from tongsa.data import ids
-from tongsa.data.cleaning import Tally
 from tongsa.data.ids import ABOUT, PairIds, stored_key, write_ids
-from tongsa.formats.pairs import Pair, Place
-from tongsa.text.subwords import Subwords, learn
+from tongsa.formats.pairs import Pair, Place, Tally
+from tongsa.text.subwords import Subwords, Vocabulary, learn
 
 
 def pair(source: str, target: str, line: int = 1) -> Pair:
@@ -66,16 +65,21 @@ def test_ids_are_mapped_and_not_held(tmp_path: Path, pairs: list[Pair], subwords
     assert isinstance(write(tmp_path / "train", pairs, subwords).source.ids, np.memmap)
 
 
-def test_wide_vocabularies_get_wide_numbers() -> None:
-    class Size:
-        def __init__(self, size: int) -> None:
-            self.size = size
-
-        def __len__(self) -> int:
-            return self.size
-
-    assert ids._dtype(Size(65_536)) == "uint16"  # type: ignore[arg-type]
-    assert ids._dtype(Size(65_537)) == "uint32"  # type: ignore[arg-type]
+@pytest.mark.parametrize(("size", "dtype", "width"), [(65_536, "uint16", 2), (65_537, "uint32", 4)])
+def test_wide_vocabularies_get_wide_numbers(
+    tmp_path: Path,
+    pairs: list[Pair],
+    subwords: Subwords,
+    monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    dtype: str,
+    width: int,
+) -> None:
+    expected = [ids.tolist() for ids in (write(tmp_path / "narrow", pairs, subwords).source[row] for row in (0, 7))]
+    monkeypatch.setattr(Vocabulary, "__len__", lambda self: size)
+    written = write(tmp_path / "wide", pairs, subwords)
+    assert (written.source.ids.dtype, written.source.ids.itemsize) == (dtype, width)
+    assert [written.source[row].tolist() for row in (0, 7)] == expected
 
 
 def test_pairs_too_long_uneven_or_empty_are_left_out_and_counted(tmp_path: Path, subwords: Subwords) -> None:

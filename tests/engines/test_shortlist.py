@@ -12,10 +12,9 @@ import pytest
 from small_translators import learnt_translator, sentences, small_subwords
 from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.config import CorpusSection
-from tongsa.data.cleaning import Tally
 from tongsa.data.ids import PairIds, Sentences, write_ids
 from tongsa.engines import shortlist
-from tongsa.formats.pairs import Pair, Place
+from tongsa.formats.pairs import Pair, Place, Tally
 from tongsa.translation.translator import Translator
 
 

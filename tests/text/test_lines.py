@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tongsa.base.errors import CorpusError
-from tongsa.text.lines import read_lines, tidy
+from tongsa.text.lines import _tidy_by_patterns, read_lines, tidy
 
 
 def written(tmp_path: Path, content: bytes, name: str = "text.en") -> Path:
@@ -138,3 +138,14 @@ def test_tidy_composes_letters_that_a_control_character_kept_apart() -> None:
     assert tidy("cafe\x00\u0301") == "café"
     assert tidy("word\u2060joiner") == "wordjoiner"
     assert tidy("half \ud83d of an emoji") == "half \ufffd of an emoji"
+
+
+@given(st.text() | st.text("ab \u2581\u0301\u00e9\u200b\u00a0\u3000통\u1110", max_size=8))
+def test_tidying_printable_text_without_patterns_changes_nothing(text: str) -> None:
+    assert tidy(text) == _tidy_by_patterns(text)
+
+
+def test_every_character_is_tidied_alike_with_and_without_patterns() -> None:
+    for code in range(0x110000):
+        text = f" a{chr(code)}  {chr(code)}\u0301b{chr(code)} "
+        assert tidy(text) == _tidy_by_patterns(text), hex(code)

@@ -27,7 +27,7 @@ def _write_into(path: Path, data: bytes) -> None:
     try:
         path.write_bytes(data)
     except OSError as error:
-        raise WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error)) from error
+        raise cannot_write(path, error) from error
 
 
 @contextmanager
@@ -57,13 +57,13 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.replace(path)
         _sync(path.parent)  # the name, and nothing of what else is there: a neighbour may be a pipe or somebody else's
     except OSError as error:
-        raise WriteError(
-            f"{path} cannot be written: {error.strerror or error}",
-            *_advice(error),
-            "What was there before is untouched.",
-        ) from error
+        raise cannot_write(path, error, "What was there before is untouched.") from error
     finally:
         _remove(temporary)
+
+
+def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
+    return WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error), *more)
 
 
 def _flush(path: Path) -> None:

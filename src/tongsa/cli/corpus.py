@@ -179,7 +179,7 @@ def sample(
     Example:  tongsa corpus sample data/train --from en --to de --count 500 --out sample.tsv
     """
     from tongsa.base.progress import for_this_stream
-    from tongsa.data.draws import reservoir
+    from tongsa.data.selection import reservoir
     from tongsa.formats.writers import write_corpus
 
     show = for_this_stream()

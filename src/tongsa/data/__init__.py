@@ -1,1 +1,4 @@
-"""From pairs to batches: cleaning, ids on disk, batches. May import formats and what is below it."""
+"""From pairs to batches: selection, the one pass over the text, ids on disk, batches.
+
+May import formats and what is below it.
+"""

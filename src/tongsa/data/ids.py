@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from tongsa.base.files import replacing
 from tongsa.config import CorpusSection
-from tongsa.data.cleaning import Tally
-from tongsa.formats.pairs import Pair
+from tongsa.formats.pairs import Pair, Tally
+from tongsa.text.bulk import BulkEncoder
 from tongsa.text.lines import tidy
-from tongsa.text.subwords import Subwords, Vocabulary
+from tongsa.text.subwords import Subwords
 
 ABOUT = "about.json"
 
@@ -94,36 +94,42 @@ def write_ids(
     tally: Tally,
     advance: Callable[[int], None],
 ) -> PairIds:
-    """Encode the pairs, block by block on all threads, and leave out (and count) those that are too long or uneven."""
-    vocabularies = {"source": subwords.source, "target": subwords.target}
-    dtype = {side: _dtype(vocabulary) for side, vocabulary in vocabularies.items()}
+    """Encode the pairs, block by block, and leave out (and count) those that are too long or uneven."""
+    left = BulkEncoder(subwords.source, threads)
+    right = left if subwords.target is subwords.source else BulkEncoder(subwords.target, threads)
     with replacing(folder) as temporary:
         temporary.mkdir()
         with ExitStack() as stack:
-            writers = {
-                side: _Writer(
+            source, target = (
+                _Writer(
                     stack.enter_context((temporary / f"{side}.ids").open("wb")),
                     stack.enter_context((temporary / f"{side}.offsets").open("wb")),
-                    dtype[side],
+                    encoder.width,
                 )
-                for side in vocabularies
-            }
+                for side, encoder in (("source", left), ("target", right))
+            )
             for block in _blocks(pairs):
-                left = subwords.source.encode_many([tidy(pair.source) for pair in block], threads)
-                right = subwords.target.encode_many([tidy(pair.target) for pair in block], threads)
+                rows = zip(
+                    left.encode([tidy(pair.source) for pair in block]),
+                    right.encode([tidy(pair.target) for pair in block]),
+                    strict=True,
+                )
                 kept = [
-                    (a, b) for pair, a, b in zip(block, left, right, strict=True) if _usable(pair, a, b, section, tally)
+                    (a, b)
+                    for pair, (a, b) in zip(block, rows, strict=True)
+                    if _usable(pair, len(a) // left.width, len(b) // right.width, section, tally)
                 ]
-                writers["source"].write([a for a, _ in kept])
-                writers["target"].write([b for _, b in kept])
+                source.write([a for a, _ in kept])
+                target.write([b for _, b in kept])
                 advance(len(block))
-        about = {"key": key, "pairs": writers["source"].count, "dtype": dtype}
+        about = {"key": key, "pairs": source.count, "dtype": {"source": left.dtype, "target": right.dtype}}
         (temporary / ABOUT).write_text(json.dumps(about))
     return PairIds.open(folder)
 
 
-def _usable(pair: Pair, source: list[int], target: list[int], section: CorpusSection, tally: Tally) -> bool:
-    longer, shorter = max(len(source), len(target)), min(len(source), len(target))
+def _usable(pair: Pair, source: int, target: int, section: CorpusSection, tally: Tally) -> bool:
+    """By the numbers of subwords on the two sides."""
+    longer, shorter = max(source, target), min(source, target)
     if shorter == 0:
         tally.drop("with an empty side", pair.where)
     elif longer > section.max_tokens:
@@ -139,25 +145,21 @@ def _usable(pair: Pair, source: list[int], target: list[int], section: CorpusSec
 class _Writer:
     """Appends sentences to a file of ids, and their ends to a file of offsets."""
 
-    def __init__(self, ids: IO[bytes], offsets: IO[bytes], dtype: str) -> None:
-        self._ids, self._offsets, self._dtype = ids, offsets, dtype
+    def __init__(self, ids: IO[bytes], offsets: IO[bytes], width: int) -> None:
+        self._ids, self._offsets, self._width = ids, offsets, width
         self.count = 0
         self._end = 0
         self._offsets.write(np.zeros(1, np.int64).tobytes())
 
-    def write(self, sentences: list[list[int]]) -> None:
+    def write(self, sentences: list[bytes]) -> None:
         self.count += len(sentences)
-        ends = self._end + np.cumsum([len(ids) for ids in sentences], dtype=np.int64)
+        ends = self._end + np.cumsum([len(ids) // self._width for ids in sentences], dtype=np.int64)
         self._end = int(ends[-1]) if len(ends) else self._end
         self._offsets.write(ends.tobytes())
-        self._ids.write(np.array([id for ids in sentences for id in ids], dtype=self._dtype).tobytes())
+        self._ids.write(b"".join(sentences))
 
 
 def _blocks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
     iterator = iter(pairs)
     while block := list(islice(iterator, BLOCK)):
         yield block
-
-
-def _dtype(vocabulary: Vocabulary) -> str:
-    return "uint16" if len(vocabulary) <= 1 << 16 else "uint32"

@@ -12,7 +12,7 @@ from typing import Any
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, merge, parse_settings
-from tongsa.data.prepare import Split
+from tongsa.data.selection import Split
 from tongsa.evaluation.metrics import text_metric
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.runs.directory import Run

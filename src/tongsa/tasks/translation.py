@@ -18,7 +18,8 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
 from tongsa.data.batches import Batch, Plan, Rows, assemble
-from tongsa.data.prepare import Pairs, Prepared, Survey, prepare, survey
+from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
+from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.evaluation.calibration import fit, sentence_quality
@@ -32,6 +33,7 @@ from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import TRANSLATION, Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
+from tongsa.runs.log import RunLog
 from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
 from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
 from tongsa.tasks.inheriting import write_inherited
@@ -69,10 +71,10 @@ class Translation(Task[Translator]):
             validation = open_corpus(options.valid, dataclasses.replace(reading, left_out=Tally()))
         if options.mix:
             training = Mixture.of(new, open_corpus(options.mix, reading), options.mix_ratio, options.seed)
-        found = survey(training, show)
-        for line in new.left_out.lines():
-            show.say(line)
-        recipe = _write_ids(run, training, validation, found, recipe, options, show)
+        with spilled(training, section, seed=options.seed, folder=run.data, show=show) as text:
+            for line in new.left_out.lines():
+                show.say(line)
+            recipe = _write_ids(run, text, validation, recipe, options, show)
         for line in validation.left_out.lines() if validation else []:
             show.say(f"validation: {line}")
         _write_initial_weights(run, recipe, options, show)
@@ -228,29 +230,27 @@ def _check_positions(recipe: Recipe) -> None:
 
 
 def _write_ids(
-    run: Run,
-    training: Pairs,
-    validation: Pairs | None,
-    found: Survey,
-    recipe: Recipe,
-    options: TrainOptions,
-    show: Show,
+    run: Run, text: Spill, validation: Pairs | None, recipe: Recipe, options: TrainOptions, show: Show
 ) -> Recipe:
     """Write subwords and ids with this recipe, or with the one that `auto` chooses for the corpus."""
-    threads = options.threads or usable_cores()
     borrowed = options.begins_with or options.subwords
+    given = Subwords.load(Path(borrowed)) if borrowed else None
+
+    def log(tally: Tally) -> None:
+        events = RunLog(run.log_file)
+        events.write("cleaning", 0, 0.0, seen=tally.seen, dropped=dict(tally.dropped))
+        events.close()
 
     def write(using: Recipe) -> Recipe:
-        given = Subwords.load(Path(borrowed)) if borrowed else None
-        prepare(
-            run.path, training, validation, found, using, seed=options.seed, threads=threads, show=show, given=given
-        )
+        threads = options.threads or usable_cores()
+        settings = PrepareSettings(directory=run.path, recipe=using, threads=threads, given=given, show=show, log=log)
+        prepare_pairs(text, validation, settings)
         return using
 
     if options.recipe != "auto" or borrowed:
         return write(recipe)
     gpu = choose_device(options.device).type == "cuda"
-    choice = choose_recipe(found.pairs, found.characters, gpu=gpu, settings=options.settings)
+    choice = choose_recipe(text.survey.pairs, text.survey.characters, gpu=gpu, settings=options.settings)
     show.say("recipe auto chose")
     for reason in choice.reasons:
         show.say(f"  {reason}")

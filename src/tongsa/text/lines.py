@@ -97,6 +97,14 @@ _HALVES = re.compile(r"[\ud800-\udfff]")
 
 def tidy(text: str) -> str:
     """What the model sees: NFC, every run of white space one blank, no control characters or halves of surrogates."""
+    if text.isprintable() and "\u2581" not in text:  # its only white space is blanks, and nothing in it is unseen
+        text = nfc(text)
+        return " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
+    return _tidy_by_patterns(text)
+
+
+def _tidy_by_patterns(text: str) -> str:
+    """The same for any text, at a tenth of the speed."""
     if not text.isascii() or not text.isprintable():
         # NFC comes last: what was taken out may have stood between a letter and its accent.
         text = nfc(_HALVES.sub("\ufffd", _UNSEEN.sub("", text)))

@@ -92,3 +92,24 @@ def _without_closing_marks(text: str) -> str:
             break
         text = text[:-1]
     return text
+
+
+def masked(source: str, target: str) -> tuple[str, str] | None:
+    """Both texts with `{1}`, `{2}`, ... for their placeholders, numbered in the order of the source.
+
+    None where there is nothing to mask: the source has no placeholders, or the two sides disagree.
+    """
+    left, right = find(source), find(target)
+    texts = Counter(placeholder.text for placeholder in left)
+    if not left or texts != Counter(placeholder.text for placeholder in right) or max(texts.values()) > 1:
+        return None
+    numbers = {placeholder.text: number for number, placeholder in enumerate(left, 1)}
+    return _with_numbers(source, left, numbers), _with_numbers(target, right, numbers)
+
+
+def _with_numbers(text: str, placeholders: list[Placeholder], numbers: dict[str, int]) -> str:
+    parts, end = [], 0
+    for placeholder in placeholders:
+        parts += [text[end : placeholder.start], f"{{{numbers[placeholder.text]}}}"]
+        end = placeholder.end
+    return "".join([*parts, text[end:]])

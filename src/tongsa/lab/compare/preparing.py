@@ -13,7 +13,8 @@ from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe
-from tongsa.data.prepare import Pairs, Prepared, Survey, prepare, survey
+from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
+from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.compare import sizes
 from tongsa.lab.compare.plan import CompareOptions, ComparisonPlan, shared_recipe, write_plan
@@ -38,11 +39,12 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
     test = [(pair.source, pair.target) for pair in open_corpus(options.test, reading)] if options.test else []
     if options.test and not test:
         raise CorpusError(f"{', '.join(options.test)} has no pairs to test on")
-    found = survey(training, show)
-    for line in training.left_out.lines():
-        show.say(line)
-    recipes = _prepare(folder / PREPARED, training, validation, found, options, common, show)
-    data = Prepared.open(folder / PREPARED)
+    prepared = folder / PREPARED
+    with spilled(training, middling.corpus, seed=options.seed, folder=prepared / "data", show=show) as text:
+        for line in training.left_out.lines():
+            show.say(line)
+        recipes = _prepare(prepared, text, validation, options, common, show)
+    data = Prepared.open(prepared)
     wanted = None
     if options.match_parameters:
         recipes, wanted = _matched(recipes, data, show)
@@ -50,7 +52,7 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
     threads = options.threads or usable_cores()
     plan = ComparisonPlan(
         options=options,
-        digest=found.digest,
+        digest=text.survey.digest,
         parameters=wanted,
         recipes={name: resolved(recipe, threads, device) for name, recipe in recipes.items()},
     )
@@ -60,10 +62,9 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
 
 
 def _prepare(
-    folder: Path,
-    training: Pairs,
+    directory: Path,
+    text: Spill,
     validation: Pairs | None,
-    found: Survey,
     options: CompareOptions,
     common: Mapping[str, str],
     show: Show,
@@ -77,9 +78,10 @@ def _prepare(
 
     def write(shared: Recipe) -> None:
         first = next(iter(recipes(shared).values()))  # they are alike in everything that decides the ids
-        prepare(folder, training, validation, found, first, seed=options.seed, threads=threads, show=show)
+        settings = PrepareSettings(directory=directory, recipe=first, threads=threads, show=show)
+        prepare_pairs(text, validation, settings)
 
-    shared = choose_recipe(found.pairs, found.characters, gpu=False, settings=common).recipe
+    shared = choose_recipe(text.survey.pairs, text.survey.characters, gpu=False, settings=common).recipe
     try:
         write(shared)
     except VocabularySizeError as error:

@@ -1,4 +1,4 @@
-"""Filters over pairs."""
+"""Filters over pairs, and masking: placeholders become alike on both sides of a pair, or not at all."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.data.cleaning import EXAMPLES, Tally, clean, has_text, not_seen_before, shorter_than
-from tongsa.formats.pairs import Pair, Place
+from tongsa.data.selection import clean, has_text, mask, not_seen_before, shorter_than
+from tongsa.formats.pairs import EXAMPLES, Pair, Place, Tally
 
 
 def pair(source: str, target: str, line: int = 1) -> Pair:
@@ -41,3 +41,26 @@ def test_a_side_of_nothing_but_blanks_and_controls_has_no_text(nothing: str) -> 
     assert not has_text(pair(nothing, "x"))
     assert not has_text(pair("x", nothing))
     assert has_text(pair(f"x{nothing}", "x"))
+
+
+HERE = Place(Path("here"), 1)
+
+
+def test_placeholders_become_numbers_in_the_order_of_the_source() -> None:
+    pair = mask(Pair("Copy %s to {name}.", "Kopiere nach {name}: %s.", HERE))
+    assert pair[:2] == ("Copy {1} to {2}.", "Kopiere nach {2}: {1}.")
+
+
+def test_a_pair_whose_sides_disagree_stays_as_it_is() -> None:
+    for pair in (
+        Pair("Copy %s.", "Kopieren.", HERE),
+        Pair("Copy %s.", "Kopiere %d.", HERE),
+        Pair("%s and %s", "%s und %s", HERE),
+        Pair("No marks.", "Keine.", HERE),
+    ):
+        assert mask(pair) == pair
+
+
+def test_a_url_is_masked_too() -> None:
+    pair = mask(Pair("See https://example.org/a now", "https://example.org/a 를 보세요", HERE))
+    assert pair[:2] == ("See {1} now", "{1} 를 보세요")

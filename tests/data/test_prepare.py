@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Bar, Silent
-from tongsa.config import Recipe
+from tongsa.config import CorpusSection, Recipe
 from tongsa.config.presets import load_recipe
-from tongsa.data.prepare import FEWEST, Prepared, Split, prepare, reservoir, survey
+from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
+from tongsa.data.selection import Split, reservoir
+from tongsa.data.spill import FEWEST, Survey, spilled
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 from tongsa.text.subwords import Subwords
 
@@ -68,8 +70,14 @@ def prepared(
     out: Path, train: Corpus, valid: Corpus | None = None, *, using: Recipe | None = None, seed: int = 1
 ) -> tuple[Prepared, Told]:
     told = Told()
-    prepare(out, train, valid, survey(train, told), using or recipe(), seed=seed, threads=1, show=told)
-    return Prepared.open(out), told
+    using = using or recipe()
+    with spilled(train, using.corpus, seed=seed, folder=out / "data", show=told) as text:
+        return prepare_pairs(text, valid, PrepareSettings(directory=out, recipe=using, threads=1, show=told)), told
+
+
+def surveyed(corpus: Corpus, folder: Path, told: Told) -> Survey:
+    with spilled(corpus, CorpusSection(), seed=1, folder=folder / "spill", show=told) as text:
+        return text.survey
 
 
 def texts(data: Prepared) -> set[str]:
@@ -220,11 +228,11 @@ def test_lines_of_a_hundred_thousand_characters_are_left_out_and_told(tmp_path: 
 def test_the_survey_counts_all_lines_it_reads_and_sees_every_change_of_text(tmp_path: Path) -> None:
     told = Told()
     pairs = [("", "")] * 5000 + sentences(5000)
-    found = survey(written(tmp_path, pairs), told)
+    found = surveyed(written(tmp_path, pairs), tmp_path, told)
     assert (found.pairs, told.advanced["reading"]) == (5000, 10_000)
     assert found.characters == sum(len(source) + len(target) for source, target in pairs)
     pairs[-1] = (pairs[-1][0], pairs[-1][1] + "!")
-    assert survey(written(tmp_path, pairs), told).digest != found.digest
+    assert surveyed(written(tmp_path, pairs), tmp_path, told).digest != found.digest
 
 
 def test_separate_vocabularies_learn_a_language_each(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""The one pass over the text: read once, the same for every later pass, gone afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tongsa.base.errors import CorpusError, WriteError
+from tongsa.base.progress import Silent
+from tongsa.config import CorpusSection
+from tongsa.config.presets import load_recipe
+from tongsa.data import spill
+from tongsa.data.prepare import PrepareSettings, prepare_pairs
+from tongsa.data.selection import Split, clean, mask, usual_filters
+from tongsa.data.spill import spilled
+from tongsa.formats.pairs import Pair, Place, Tally
+from tongsa.text.lines import tidy
+
+
+class Listed:
+    """Pairs in memory, which count how often they are read."""
+
+    name = "listed"
+
+    def __init__(self, texts: list[tuple[str, str]]) -> None:
+        files = [Path("a.tsv"), Path("b.po")]
+        self.pairs = [
+            Pair(*both, Place(files[number % 7 // 4], number if number % 2 else f"unit\t{number}"))
+            for number, both in enumerate(texts, 1)
+        ]
+        self.passes = 0
+
+    def __iter__(self) -> Iterator[Pair]:
+        self.passes += 1
+        yield from self.pairs
+
+
+def numbered(count: int) -> list[tuple[str, str]]:
+    return [(f"the {number} words of line {number * 7919 % 1000}", f"die {number} Worte") for number in range(count)]
+
+
+TEXTS = st.lists(
+    st.tuples(*[st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(["%s a", "b"])] * 2),
+    max_size=40,
+)
+
+
+@given(TEXTS, st.integers(0, 2**64), st.booleans(), st.booleans())
+def test_later_passes_see_what_a_pass_over_the_files_would(
+    tmp_path_factory: pytest.TempPathFactory,
+    texts: list[tuple[str, str]],
+    threshold: int,
+    deduplicate: bool,
+    masked: bool,
+) -> None:
+    corpus = Listed(numbered(30) + texts)
+    section = CorpusSection(deduplicate=deduplicate, mask=masked, max_tokens=1)
+    split = Split(3, threshold)
+    with spilled(corpus, section, seed=3, folder=tmp_path_factory.mktemp("data"), show=Silent()) as text:
+        for held_out, read in ((False, text.pairs), (True, text.held_out)):
+            expected, counted = Tally(), Tally()
+            mine = [pair for pair in corpus.pairs if split.holds_out(pair) == held_out]
+            kept = [mask(pair) if masked else pair for pair in clean(mine, usual_filters(section), expected)]
+            wanted = kept if held_out else [Pair(tidy(p.source), tidy(p.target), p.where) for p in kept]
+            assert list(read(split, counted)) == wanted
+            assert counted == expected
+            if not held_out:
+                assert list(text.texts(split)) == [pair[:2] for pair in wanted]
+
+
+def test_files_are_read_once_whatever_is_made_of_them(tmp_path: Path) -> None:
+    corpus = Listed(numbered(400))
+    recipe = load_recipe("tiny", {"subwords.size": "290", "subwords.joint": "false"})
+    with spilled(corpus, recipe.corpus, seed=1, folder=tmp_path / "data", show=Silent()) as text:
+        prepare_pairs(text, None, PrepareSettings(directory=tmp_path, recipe=recipe, threads=1))
+    assert corpus.passes == 1
+
+
+@pytest.mark.parametrize("block", [1, 7, 4096])
+def test_the_size_of_a_block_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    monkeypatch.setattr(spill, "BLOCK", block)
+    with spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=tmp_path / "data", show=Silent()) as text:
+        split = text.hold_out(9)
+        found = [list(text.pairs(split, Tally())), list(text.held_out(split, Tally()))]
+        assert list(map(len, found)) == [41, 9]
+
+
+def test_nothing_of_it_is_left_behind(tmp_path: Path) -> None:
+    folder = tmp_path / "run" / "data"
+    with spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=folder, show=Silent()):
+        assert {path.name for path in (folder / spill.FOLDER).iterdir()} == {"pairs", "digests"}
+    assert not (tmp_path / "run").exists()
+    with spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=folder, show=Silent()):
+        (folder / "kept").touch()
+    assert [path.name for path in folder.iterdir()] == ["kept"]
+
+
+def test_what_a_kill_left_behind_is_replaced(tmp_path: Path) -> None:
+    left = tmp_path / spill.FOLDER
+    left.mkdir()
+    (left / "pairs").write_text("half a li")
+    with spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=tmp_path, show=Silent()) as text:
+        assert len(list(text.texts(Split(1)))) == 50
+    assert not left.exists()
+
+
+def test_a_corpus_that_cannot_be_read_leaves_no_folder(tmp_path: Path) -> None:
+    class Damaged(Listed):
+        def __iter__(self) -> Iterator[Pair]:
+            yield from self.pairs
+            raise CorpusError("damaged")
+
+    with (
+        pytest.raises(CorpusError, match="damaged"),
+        spilled(Damaged(numbered(50)), CorpusSection(), seed=1, folder=tmp_path / "run" / "data", show=Silent()),
+    ):
+        pass
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_disk_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("a file where the directory should be")
+    with (
+        pytest.raises(WriteError, match=r"run/data/.* cannot be written"),
+        spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=tmp_path / "run" / "data", show=Silent()),
+    ):
+        pass
+    assert (tmp_path / "run").is_file()
+
+
+def test_texts_that_tidying_changes_are_kept_as_they_were_only_for_validation(tmp_path: Path) -> None:
+    odd = [(f"caf\u0065\u0301  {number}", f"\t\u2028{number}\n") for number in range(30)]
+    with spilled(Listed(odd), CorpusSection(), seed=1, folder=tmp_path, show=Silent()) as text:
+        assert set(text.texts(Split(1))) == {(f"caf\u00e9 {number}", str(number)) for number in range(30)}
+        assert [pair[:2] for pair in text.held_out(Split(1, 1 << 64), Tally())] == odd
+        lines = (tmp_path / spill.FOLDER / "pairs").read_text(encoding="utf-8").split("\n")
+        assert json.loads(lines[0].split("\t")[3]) == list(odd[0])
+    assert Counter(len(line.split("\t")) for line in lines) == {4: 30, 1: 1}

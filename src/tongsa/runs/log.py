@@ -1,4 +1,4 @@
-"""log.jsonl: everything that happens in a training, one object a line."""
+"""The log of a training: everything that happens, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 
 class RunLog:
-    """Appends events, each with the seconds since the start; a resumed training goes on in the same file."""
+    """Appends events, each with the seconds since the start; a resumed training appends to the same file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         cut_short = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._file = path.open("a", encoding="utf-8")
-        if cut_short:  # by a kill or a full disk: what comes now must not be appended to half a line
+        if cut_short:  # by a kill or a full disk: the next event must not be appended to half a line
             self._file.write("\n")
 
-    def write(self, event: str, update: int, seconds: float, **values: Any) -> None:  # events differ in what they tell
+    def write(self, event: str, update: int, seconds: float, **values: Any) -> None:  # keys differ by kind
         entry = {"event": event, "update": update, "seconds": round(seconds, 3), **values}
-        # JSON has no NaN: what is not finite is null.
+        # JSON has no NaN: numbers that are not finite become null.
         known = {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in entry.items()}
         self._file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
         self._file.flush()
@@ -31,9 +31,9 @@ class RunLog:
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """The events of the training as it counts: what a resumed training did over again is told once.
+    """The events of a training. Updates that were lost in a kill and repeated after it appear once.
 
-    A line cut short by a kill, or that is no event, is passed over.
+    Lines that were cut short by a kill, or that are not events, are skipped.
     """
     events: list[dict[str, Any]] = []
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):

@@ -1,4 +1,4 @@
-"""Fine-tuning: going on from a trained translator with new text, and some of the old so that it is not forgotten."""
+"""Fine-tuning: training a translator further on new text, with some of the old mixed in so that it is not forgotten."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tongsa.runs.directory import Run
 from tongsa.translation.translator import Translator
 
 OLD_PAIRS_SCORED = 500
-"""Of the old text, kept aside to see what is forgotten."""
+"""Pairs of the old text that are held out, to measure what is forgotten."""
 
 SETTINGS: dict[str, Any] = {
     "schedule": "cosine",
@@ -29,11 +29,11 @@ SETTINGS: dict[str, Any] = {
     "chunk_tokens": 0,
     "processes": 0,
 }
-"""Small steps, and not many: the weights are near a good place already."""
+"""Changes to the recipe's [training]: few and small steps, since the weights are good already."""
 
 
 def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target: str) -> Recipe:
-    """The recipe of the translator to start from, with the settings for fine-tuning, and then the user's, over it."""
+    """The recipe of the translator to start from, changed by the settings for fine-tuning and then by the user's."""
     card = init.read_card()
     if (card.source, card.target) != (source, target):
         raise UsageError(
@@ -44,7 +44,7 @@ def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target:
     recipe = Recipe.from_values(merge(values, parse_settings(settings)), "the settings for fine-tuning")
     if dataclasses.replace(recipe.model, dropout=card.recipe.model.dropout) != card.recipe.model:
         raise UsageError(
-            f"fine-tuning keeps the model of {init.path}", "Of the section [model] only the dropout can be set."
+            f"fine-tuning keeps the model of {init.path}", "In the section [model] only the dropout can be changed."
         )
     return recipe
 
@@ -56,7 +56,7 @@ class Mixture:
     new: Corpus
     old: Corpus
     share: float
-    """Of the old pairs that is taken."""
+    """Fraction of the old pairs that is taken."""
     aside: Split
     """Holds out old pairs for scoring."""
 
@@ -87,7 +87,7 @@ class Mixture:
 def scores_before_and_after(
     before: Translator, after: Translator, run: Run, new: list[tuple[str, str]]
 ) -> dict[str, dict[str, float]]:
-    """The score of both translators on the new domain's validation set, and on the old text kept aside, if any."""
+    """Scores of both translators on the new domain's validation set, and on the held-out old text, if there is any."""
     domains = {"new": new}
     old = run.old_domain_file
     if old.is_file():

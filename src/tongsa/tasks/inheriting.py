@@ -1,7 +1,7 @@
-"""What a student takes over of its teacher's weights: all that fits, and of the decoder's layers a few, evenly spaced.
+"""The weights that a student takes from its teacher: all that fit, and a few, evenly spaced, of the decoder's layers.
 
-A student that begins so has little left to learn (Shleifer and Rush 2020): the encoder and the embeddings are the
-teacher's, only the few layers of the decoder have to learn to do the work of all of them.
+A student that starts from them has little left to learn (Shleifer and Rush 2020): the encoder and the embeddings are
+the teacher's, only the few layers of the decoder have to learn to do the work of all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def student_recipe(teacher: Run) -> Recipe:
 
 
 def write_inherited(path: Path, teacher: Run, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
-    """Write the weights a student begins with; how many tensors are the teacher's, and how many there are."""
+    """Write the weights that a student begins with; return how many tensors are the teacher's, and of how many."""
     torch.manual_seed(seed)
     weights = named_weights(build_model(model, subwords))
     taken = inherited(weights, model, read_tensors(teacher.weights_file), teacher.read_card().recipe.model)
@@ -52,7 +52,7 @@ def write_inherited(path: Path, teacher: Run, model: ModelSection, subwords: Sub
 def inherited(
     weights: dict[str, Tensor], model: ModelSection, teacher: dict[str, Tensor], teacher_model: ModelSection
 ) -> dict[str, Tensor]:
-    """Those of the student's tensors that the teacher has in the same shape, with the teacher's values."""
+    """The student's tensors that the teacher has in the same shape, with the teacher's values."""
     places: dict[str, str] = {}
     if isinstance(model, TransformerSection) and isinstance(teacher_model, TransformerSection):
         chosen = evenly(model.decoder_layers, teacher_model.decoder_layers)
@@ -67,7 +67,7 @@ def inherited(
 
 
 def evenly(few: int, many: int) -> list[int]:
-    """Places of `few` among `many`, the first and the last among them; the first alone for one."""
+    """Indices of `few` items evenly spaced among `many`, including the first and the last; only the first for one."""
     if few == 1 or many == 1:
         return [0] * few
     return [round(i * (many - 1) / (few - 1)) for i in range(few)]

@@ -1,8 +1,8 @@
-"""Checkpoints: a folder each, written whole or not at all; safetensors and JSON, never a pickle.
+"""Checkpoints: a folder each, written completely or not at all; safetensors and JSON, never a pickle.
 
 checkpoints/00000500/
-  weights.safetensors     kept as long as the average may want it
-  optimizer.safetensors   Adam's moments: what --resume needs, so only the newest have it
+  weights.safetensors     kept as long as the average may need it
+  optimizer.safetensors   the optimizer's state: only resuming needs it, so only the newest checkpoints have it
   progress.json
 """
 
@@ -31,7 +31,7 @@ RESUMABLE = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a training is: everything besides weights and moments."""
+    """How far a training is: everything except weights and optimizer state."""
 
     update: int = 0
     position: Position = field(default_factory=Position)
@@ -86,7 +86,7 @@ def save_checkpoint(
 
 
 def _write(tensors: dict[str, Tensor], path: Path) -> None:
-    """safetensors hides what the system said in the text of an error of its own."""
+    """Write tensors; turn an error of safetensors that hides one of the system back into that."""
     try:
         save_file(tensors, path)
     except SafetensorError as error:
@@ -118,7 +118,7 @@ def prune(root: Path, keep: int, best_by: Metric | None) -> None:
             continue
         if checkpoint.update in wanted:
             (checkpoint.folder / "optimizer.safetensors").unlink(missing_ok=True)
-        else:  # out of sight first: a kill half-way must not leave half a checkpoint to be read
+        else:  # renamed first: a kill half-way must not leave half a checkpoint that looks like a whole one
             checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
     for leftover in root.glob(".*"):
         shutil.rmtree(leftover, ignore_errors=True)

@@ -1,8 +1,8 @@
 """Distillation: a student learns from a teacher's translations (Kim and Rush 2016).
 
-What a teacher writes is simpler and more regular than what people write, so a student with a shallow decoder, which is
-where the time of translating goes, comes close to it. Of a small corpus the teacher knows much by heart, and a student
-that sees nothing else learns it by heart too: so it learns from the corpus's own translations as well.
+A teacher's translations are simpler and more regular than people's, so a student with a shallow decoder, which is where
+the time of translating goes, comes close to the teacher. The teacher has memorised much of a small corpus, and a
+student that sees nothing else memorises it too; so it also learns from the corpus's own translations.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def distil(
 
 
 def _translate(teacher: Translator, pairs: Iterable[Pair], folder: Path, beam: int, show: Show) -> None:
-    """Every source with the teacher's translation; written whole or not at all."""
+    """Write every source with the teacher's translation, completely or not at all."""
     options = TranslateOptions(search=dataclasses.replace(teacher.search, beam=beam), tokens=False)
     rest = iter(pairs)
     with replacing(folder) as temporary, show.bar("teacher translates", None, "pairs") as bar:

@@ -139,7 +139,7 @@ def test_an_out_that_is_a_file_is_told_and_left(tongsa: Tongsa, corpus: Path) ->
 def test_a_translator_is_never_overwritten(tongsa: Tongsa, corpus: Path, whole_translator: Path) -> None:
     before = (whole_translator / "translator.json").read_bytes()
     said = tongsa.refuses("train", corpus, *LANGUAGES, "--out", whole_translator)
-    assert "already holds a training" in said
+    assert "already holds a translator" in said
     assert (whole_translator / "translator.json").read_bytes() == before
 
 
@@ -196,7 +196,7 @@ def test_missing_parts_are_told(tongsa: Tongsa, translator: Path) -> None:
 
 
 def test_an_unknown_metric_is_told_before_anything_is_loaded(tongsa: Tongsa, corpus: Path) -> None:
-    assert "blue is no metric" in tongsa.refuses("evaluate", corpus.parent, corpus, "--metric", "blue")
+    assert "unknown metric: blue" in tongsa.refuses("evaluate", corpus.parent, corpus, "--metric", "blue")
 
 
 def test_results_never_replace_a_directory(tongsa: Tongsa, whole_translator: Path, tmp_path: Path) -> None:

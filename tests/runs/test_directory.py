@@ -178,7 +178,7 @@ def test_a_missing_directory_and_an_unfinished_training_are_told_apart(tmp_path:
     with pytest.raises(DirectoryError, match="There is no such directory"):
         Run(tmp_path / "none").read_card()
     (tmp_path / "recipe.toml").touch()
-    with pytest.raises(DirectoryError, match="--resume"):
+    with pytest.raises(DirectoryError, match="tongsa resume"):
         Run(tmp_path).read_card()
 
 

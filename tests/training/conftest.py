@@ -90,14 +90,14 @@ class Training:
 
     def begin(self, corpus: Path, changes: Mapping[str, str]) -> Training:
         settings = [f"--set={key}={value}" for key, value in {**SETTINGS, **changes}.items()]
-        return self._start(str(corpus), "--from=ko", "--to=en", "--recipe=tiny", *settings)
+        options = ["--from=ko", "--to=en", "--recipe=tiny", f"--out={self.out}", *settings]
+        return self._start("train", str(corpus), *options)
 
     def resume(self) -> Training:
-        return self._start("--resume")
+        return self._start("resume", str(self.out))
 
     def _start(self, *arguments: str) -> Training:
-        command = [sys.executable, "-m", "tongsa", "train", *arguments]
-        command += ["--out", str(self.out), "--threads=1", "--device=cpu"]
+        command = [sys.executable, "-m", "tongsa", *arguments, "--threads=1", "--device=cpu"]
         with self.out.with_suffix(".err").open("wb") as err:
             self.process = subprocess.Popen(
                 command, stderr=err, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True

@@ -119,7 +119,7 @@ def test_a_leader_whose_worker_dies_says_so_and_how_to_go_on(corpus: Path, train
     os.kill(run.children()[0], 9)
     assert run.finish() == 2
     assert "a worker process of this training has died" in run.said
-    assert "--resume" in run.said
+    assert "tongsa resume" in run.said
     assert "Traceback" not in run.said
 
 
@@ -134,7 +134,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on_and_resuming_gives_identical_weights
     run.interrupt()
     assert run.finish() == 130, run.said
     assert "Traceback" not in run.said
-    assert f"tongsa train --resume --out {run.out}" in run.said
+    assert f"tongsa resume {run.out}" in run.said
     assert all(map(gone, workers))
     saved = latest(run.out / "checkpoints")
     assert saved is not None

@@ -292,7 +292,7 @@ def test_three_bad_updates_in_a_row_stop_with_advice(trainer: Callable[..., Trai
     with pytest.raises(TrainingError, match="3 updates in a row") as caught:
         subject.run(Callbacks())
     assert "training.peak" in str(caught.value)
-    assert "--resume" in str(caught.value)
+    assert "tongsa resume" in str(caught.value)
     newest = latest(subject.files.checkpoints)
     assert newest is not None
     assert newest.update == 7

@@ -81,7 +81,7 @@ def test_every_pair_is_counted_while_it_is_read_and_encoded(told: tuple[Path, Re
 
 
 def test_a_training_that_ends_by_itself_is_not_told_as_stopped(told: tuple[Path, Recorder]) -> None:
-    assert not any("stopped" in said or "--resume" in said for said in told[1].said)
+    assert not any("stopped" in said or "tongsa resume" in said for said in told[1].said)
 
 
 def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:

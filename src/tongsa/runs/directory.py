@@ -137,7 +137,7 @@ class Run:
         if not self.path.exists():
             return ["There is no such directory. `tongsa train ... --out DIR` makes one."]
         if self.recipe_file.is_file():
-            return ["It holds a training that has not been validated yet. To go on with it:  tongsa train --resume ..."]
+            return [f"It holds a training that is not validated yet. To go on with it:  tongsa resume {self.path}"]
         return ["A translator is what `tongsa train ... --out DIR` writes."]
 
     def write_translator(self, card: Card, weights: Mapping[str, Tensor]) -> None:
@@ -150,7 +150,7 @@ class Run:
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
         if not path.is_file():
-            raise DirectoryError(f"{self.path} holds no training to resume", "Without --resume a new one is begun.")
+            raise DirectoryError(f"{self.path} holds no training to resume", "A new one is begun with:  tongsa train")
         recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
         try:
             return recipe, Job.from_values(json.loads(path.read_text(encoding="utf-8")))
@@ -169,8 +169,12 @@ class Run:
     def refuse_to_overwrite(self) -> None:
         """Raise an error where a training or translator is there already."""
         begun = self.checkpoints.is_dir() and any(each.name.isdigit() for each in self.checkpoints.iterdir())
-        if begun or self.card_file.exists():
+        if begun or (self.job_file.is_file() and self.card_file.exists()):
             raise DirectoryError(
-                f"{self.path} already holds a {'training' if begun or self.job_file.is_file() else 'translator'}",
-                "Go on with it (--resume), or choose another --out: nothing is overwritten.",
+                f"{self.path} already holds a training",
+                "Go on with it (tongsa resume), or choose another --out: nothing is overwritten.",
+            )
+        if self.card_file.exists():
+            raise DirectoryError(
+                f"{self.path} already holds a translator", "Choose another --out: nothing is overwritten."
             )

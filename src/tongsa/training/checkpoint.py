@@ -109,7 +109,7 @@ def latest(root: Path) -> Checkpoint | None:
 
 
 def prune(root: Path, keep: int, best_by: Metric | None) -> None:
-    """Keep what --resume and the average need: the newest, and the last (or best) `keep`."""
+    """Keep what resuming and the average need: the newest, and the last (or best) `keep`."""
     present = checkpoints(root)
     wanted = {checkpoint.update for checkpoint in to_average(present, keep, best_by)}
     newest = {checkpoint.update for checkpoint in present[-RESUMABLE:]}

@@ -168,7 +168,7 @@ class Trainer:
                 f"the gradient was not finite ({norm}) in {MAX_BAD_UPDATES} updates in a row, "
                 f"the last being update {self.progress.update + 1:,}",
                 "The learning rate is likely too high: lower training.peak, or lengthen training.warmup.",
-                "The last checkpoint is safe:  --resume --set training.peak=...  goes on from it.",
+                f"The last checkpoint is safe. Go on from it:  tongsa resume {self.files.path} --set training.peak=...",
             )
 
     def _seconds(self) -> float:

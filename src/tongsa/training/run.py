@@ -166,7 +166,7 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
             end = trainer.run(callbacks)
     if end == End.INTERRUPTED:
         show.say(f"stopped after update {trainer.progress.update:,}; everything is saved")
-        show.say(f"to go on:  tongsa train --resume --out {run.path}")
+        show.say(f"to go on:  tongsa resume {run.path}")
     return end
 
 

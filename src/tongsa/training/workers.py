@@ -106,7 +106,7 @@ class ProcessGroup:
                 raise TrainingError(
                     "a worker process of this training has died",
                     "Perhaps the memory was used up: a smaller training.chunk_tokens needs less.",
-                    "The last checkpoint is safe: run the same command again with --resume.",
+                    "The last checkpoint is safe. To go on from it:  tongsa resume DIR",
                 ) from error
 
     def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:

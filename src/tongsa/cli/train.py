@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -25,7 +25,8 @@ from tongsa.cli.options import (
     renamed,
 )
 
-Out = Annotated[Path, typer.Option("--out", help="The translator directory to write.")]
+if TYPE_CHECKING:
+    from tongsa.runs.job import TrainOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +82,9 @@ def train(
     source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")] = "",
     target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")] = "",
     out: Annotated[Path | None, typer.Option("--out", help="The translator directory to write.")] = None,
+    task: Annotated[
+        str, typer.Option("--task", help="translation, or lm: a language model of plain text.")
+    ] = "translation",
     recipe: Annotated[
         str, typer.Option("--recipe", help="auto, the name of a recipe (tiny, small, base, big, ...), or a TOML file.")
     ] = "auto",
@@ -100,9 +104,9 @@ def train(
         )
     if old.resume:
         renamed("train --resume", f"tongsa resume {out}")
-        _run([], source, target, out, budget=budget, text=text, machine=machine, resume=True)
+        _resume(out, budget, machine)
         return
-    if not (corpus and source and target):
+    if not corpus or (task == "translation" and not (source and target)):
         raise UsageError(
             "a training needs a corpus and its languages",
             "For example:  tongsa train data/train --from en --to de --out runs/en-de",
@@ -111,10 +115,12 @@ def train(
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
     if old.mix and not old.init:
         raise UsageError("--mix goes with fine-tuning", "Without it, name all corpora one after the other.")
-    mix = MixOptions(mix=old.mix, mix_ratio=old.mix_ratio)
+    options = replace(_options(corpus, budget, text, machine), source=source, target=target, task=task, recipe=recipe)
     if old.init:
         renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
-    _run(corpus, source, target, out, recipe=recipe, budget=budget, text=text, machine=machine, init=old.init, mix=mix)
+        mix = tuple(old.mix or ())
+        options = replace(options, init=str(old.init), mix=mix, mix_ratio=old.mix_ratio)
+    _train(options, out)
 
 
 @grouped
@@ -125,19 +131,18 @@ def resume(
     *,
     machine: MachineOptions,
 ) -> None:
-    """Go on with a training that was interrupted or killed, bit for bit; or train longer.
+    """Continue a training that was interrupted or killed, bit for bit; or train longer.
 
     Example:  tongsa resume runs/en-de
     """
-    budget = BudgetOptions(setting=setting, minutes=minutes)
-    _run([], "", "", directory, budget=budget, text=TextOptions(), machine=machine, resume=True)
+    _resume(directory, BudgetOptions(setting=setting, minutes=minutes), machine)
 
 
 @grouped
 def finetune(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The translator directory to start from.")],
     corpus: Corpora,
-    out: Out,
+    out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
     *,
     mix: MixOptions,
     budget: BudgetOptions,
@@ -151,50 +156,49 @@ def finetune(
     from tongsa.runs.directory import Run
 
     card = Run(directory).read_card()
-    _run(corpus, card.source, card.target, out, budget=budget, text=text, machine=machine, init=directory, mix=mix)
+    options = replace(
+        _options(corpus, budget, text, machine),
+        source=card.source,
+        target=card.target,
+        init=str(directory),
+        mix=tuple(mix.mix or ()),
+        mix_ratio=mix.mix_ratio,
+    )
+    _train(options, out)
 
 
-def _run(
-    corpus: list[str],
-    source: str,
-    target: str,
-    out: Path,
-    *,
-    budget: BudgetOptions,
-    text: TextOptions,
-    machine: MachineOptions,
-    recipe: str = "auto",
-    resume: bool = False,
-    init: Path | None = None,
-    mix: MixOptions = MixOptions(),
-) -> None:
-    from tongsa.base.progress import for_this_stream
-    from tongsa.runs.directory import Run
+def _options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machine: MachineOptions) -> TrainOptions:
     from tongsa.runs.job import TrainOptions
-    from tongsa.training.run import resume as resume_training
-    from tongsa.training.run import train_with
 
-    options = TrainOptions(
+    return TrainOptions(
         corpora=tuple(corpus),
-        source=source,
-        target=target,
         valid=tuple(text.valid or ()),
-        recipe=recipe,
         settings={**parse_settings(budget.setting), **text.settings()},
         minutes=budget.minutes,
         seed=budget.seed,
         threads=machine.threads,
         device=machine.device,
-        init=str(init) if init else None,
-        mix=tuple(mix.mix or ()),
-        mix_ratio=mix.mix_ratio,
     )
-    if resume:
-        device = None if machine.device == "auto" else machine.device
-        translator = resume_training(
-            out, settings=options.settings, minutes=budget.minutes, device=device, show=for_this_stream()
-        )
-    else:
-        translator = train_with(options, Run(out), for_this_stream())
-    if translator is None and os.getenv("RANK", "0") == "0":  # of several processes, only rank 0 returns a translator
+
+
+def _train(options: TrainOptions, out: Path) -> None:
+    from tongsa.base.progress import for_this_stream
+    from tongsa.runs.directory import Run
+    from tongsa.training.run import train_with
+
+    _finish(train_with(options, Run(out), for_this_stream()))
+
+
+def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions) -> None:
+    from tongsa.base.progress import for_this_stream
+    from tongsa.training.run import resume as resume_training
+
+    device = None if machine.device == "auto" else machine.device
+    settings = parse_settings(budget.setting)
+    show = for_this_stream()
+    _finish(resume_training(directory, settings=settings, minutes=budget.minutes, device=device, show=show))
+
+
+def _finish(trained: object) -> None:
+    if trained is None and os.getenv("RANK", "0") == "0":  # of several processes, only rank 0 has a result
         raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator

@@ -61,7 +61,7 @@ def serve(
     from tongsa.base.devices import usable_cores
     from tongsa.server.http.keys import Keys
     from tongsa.server.http.limits import parse
-    from tongsa.server.run import Place, run
+    from tongsa.server.run import Address, run
     from tongsa.server.work.service import Service
     from tongsa.server.work.translators import Translators
     from tongsa.translation.translator import Translator
@@ -82,7 +82,7 @@ def serve(
     origins = tuple(origin.strip() for origin in network.cors.split(",") if origin.strip())
     run(
         service,
-        Place(
+        Address(
             host=network.host,
             port=network.port,
             cors=origins,

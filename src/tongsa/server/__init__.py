@@ -1,7 +1,13 @@
-"""The HTTP service: translators behind the interfaces that people's programs already speak.
+"""The HTTP service: translators behind the interfaces that clients already speak.
 
-    connection ─ protocol ─▶ edge ─▶ app ─ libretranslate, deepl, own ─▶ interpreter ─▶ queue ─▶ engines
-      slow ones are let go     sizes, times, headers, logs      texts in sentences      fair batches
+    http/   connections, body limits, keys, logs, metrics: HTTP without translation
+    work/   the queue that all requests share, its threads, translators, glossaries, files
+    api/    one file an interface; pipeline.py admits requests, in one order for all routes
+    app.py  all interfaces and the page as one application; run.py serves it
 
-One thread runs the event loop and holds all state; threads beside it do nothing but run engines and read documents.
+    connection ─▶ middleware ─▶ pipeline ─▶ handler ─▶ QueuedTranslator ─▶ queue ─▶ engines
+                  size, time     key, rate, size, quota   sentences          fair batches
+
+One thread runs the event loop and holds all state; other threads only run engines and read documents. The server may
+import every room but cli; a layer imports only layers listed above it.
 """

@@ -1,7 +1,7 @@
-"""Running a service: a socket, signals, and an end that finishes what was begun.
+"""Runs a service: socket, signals, graceful shutdown.
 
-SIGTERM, Ctrl+C   no new connections; what was accepted is answered; then the end
-SIGHUP            every translator is opened anew, while the old ones go on working
+SIGTERM, Ctrl+C   accept no new connections, answer what was accepted, then exit
+SIGHUP            reload every translator, while the old ones go on working
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ A_YEAR = 365 * 24 * 3_600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
-    """Where a service is to be found."""
+class Address:
+    """Where a service listens, and what it lets in."""
 
     host: str = "127.0.0.1"
     port: int = 5000
     cors: tuple[str, ...] = ()
-    """Origins whose pages may ask; `*` for all."""
+    """Origins whose pages may call the service; `*` for all."""
     behind_proxy: bool = False
-    """Take the client's address from the headers of a proxy on this machine."""
+    """Take clients' addresses from the headers of a proxy on this machine."""
     log_level: str = "info"
 
 
-def run(service: Service, place: Place) -> None:
-    """Serve until told to stop."""
-    set_up(place.log_level)
-    listener = bind(place.host, place.port)
+def run(service: Service, address: Address) -> None:
+    """Serve until a signal stops it."""
+    set_up(address.log_level)
+    listener = bind(address.host, address.port)
     config = uvicorn.Config(
-        application(service, cors=place.cors),
+        application(service, cors=address.cors),
         http=protocol(service.limits.header_seconds, service.limits.connections),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=place.behind_proxy,
+        proxy_headers=address.behind_proxy,
         backlog=BACKLOG,
         timeout_keep_alive=service.limits.idle_seconds or A_YEAR,
         timeout_graceful_shutdown=service.limits.document_seconds or None,
@@ -60,7 +60,7 @@ def run(service: Service, place: Place) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's, which ends well and knows SIGHUP."""
+    """uvicorn's server, with SIGHUP and a graceful end."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -73,12 +73,12 @@ class Server(uvicorn.Server):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for _ in range(3):  # turns of the loop, in which who has connected already is let in
+        for _ in range(3):  # let the loop accept connections that are already established
             await asyncio.sleep(0)
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A second Ctrl+C does not wait. The signal is not raised once more at the end: to stop is no failure."""
+        """A second Ctrl+C does not wait. The signal is not raised again at the end: stopping is not a failure."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -94,7 +94,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(BACKLOG)  # who comes before the service is ready waits a moment
+        listener.listen(BACKLOG)  # clients that connect before the service is ready wait
     except (OSError, OverflowError) as error:
         listener.close()
         raise UsageError(

@@ -33,18 +33,26 @@ def matches(code: str, wanted: str) -> bool:
     return have == want or have.startswith(want + "-") or want.startswith(have + "-")
 
 
-_NAMES = {
-    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish",
-    "de": "German", "el": "Greek", "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian",
-    "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish", "gl": "Galician",
-    "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic",
-    "it": "Italian", "ja": "Japanese", "ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay",
-    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
-    "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil",
-    "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese", "zh": "Chinese",
-}  # fmt: skip
+_ENGLISH_NAMES = """
+af:Afrikaans am:Amharic ar:Arabic az:Azerbaijani be:Belarusian bg:Bulgarian bn:Bengali bo:Tibetan br:Breton bs:Bosnian
+ca:Catalan co:Corsican cs:Czech cy:Welsh da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian
+eu:Basque fa:Persian fi:Finnish fo:Faroese fr:French fy:Frisian ga:Irish gd:Gaelic gl:Galician gu:Gujarati gv:Manx
+ha:Hausa haw:Hawaiian he:Hebrew hi:Hindi hr:Croatian ht:Haitian hu:Hungarian hy:Armenian id:Indonesian ig:Igbo
+is:Icelandic it:Italian ja:Japanese jv:Javanese ka:Georgian kab:Kabyle kk:Kazakh km:Khmer kn:Kannada ko:Korean
+ku:Kurdish ky:Kyrgyz la:Latin lb:Luxembourgish ln:Lingala lo:Lao lt:Lithuanian lv:Latvian mg:Malagasy mi:Maori
+mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese my:Burmese nb:Norwegian ne:Nepali nl:Dutch
+nn:Nynorsk no:Norwegian oc:Occitan or:Odia pa:Punjabi pl:Polish ps:Pashto pt:Portuguese qu:Quechua ro:Romanian
+ru:Russian rw:Kinyarwanda se:Sami si:Sinhala sk:Slovak sl:Slovenian sn:Shona so:Somali sq:Albanian sr:Serbian
+su:Sundanese sv:Swedish sw:Swahili ta:Tamil te:Telugu tg:Tajik th:Thai tk:Turkmen tl:Tagalog tr:Turkish tt:Tatar
+ug:Uyghur uk:Ukrainian ur:Urdu uz:Uzbek vi:Vietnamese vo:Volapük wa:Walloon xh:Xhosa yi:Yiddish yo:Yoruba yue:Cantonese
+zh:Chinese zu:Zulu
+"""
+_NAMES = dict(pair.split(":") for pair in _ENGLISH_NAMES.split())
 
 
 def language_name(code: str) -> str:
-    """The English name of a language, or its code where this table has none."""
-    return _NAMES.get(plain_code(code), code)
+    """The English name: `German` for `de`, `German (AT)` for `de-AT`; an unknown code is its own name."""
+    language, _, region = plain_code(code).partition("-")
+    if language not in _NAMES:
+        return code
+    return f"{_NAMES[language]} ({region.upper()})" if region else _NAMES[language]

@@ -32,10 +32,10 @@ from tongsa.server.http.answers import JSON
 from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.server.http.routes import Interface, Needs
 from tongsa.server.work.glossaries import Dictionary, StoredGlossary
-from tongsa.server.work.names import name_of
 from tongsa.server.work.queued import TextOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
+from tongsa.text.languages import language_name
 
 API = Interface(name="DeepL", error=Message, prefixes=("/v2/", "/v3/"), missing_key=403)
 KEY = Needs(key=True)
@@ -101,7 +101,7 @@ async def languages(call: Call[LanguageType]) -> object:
     ours = call.service.translators
     targets = dict.fromkeys(target for source in ours.sources for target in ours.targets(source))
     codes: Sequence[str] = list(targets) if call.parameters.type == "target" else ours.sources
-    return [{"language": code.upper(), "name": name_of(code), "supports_formality": False} for code in codes]
+    return [{"language": code.upper(), "name": language_name(code), "supports_formality": False} for code in codes]
 
 
 @API.route("GET", "/v2/usage", answer=Usage, needs=KEY)

@@ -31,10 +31,10 @@ from tongsa.server.http.answers import JSON
 from tongsa.server.http.refusals import Refusal, invalid
 from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
 from tongsa.server.work.marked import TranslatedText
-from tongsa.server.work.names import name_of
 from tongsa.server.work.queued import TextOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
+from tongsa.text.languages import language_name
 
 API = Interface(name="LibreTranslate", error=Error, key_field="api_key", forms=(JSON, FORM, MULTIPART))
 _HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
@@ -64,7 +64,7 @@ async def translate(call: Call[Translate]) -> object:
 async def languages(call: Call[None]) -> object:
     """The languages that can be translated from, each with those it can be translated to."""
     ours = call.service.translators
-    return [{"code": code, "name": name_of(code), "targets": ours.targets(code)} for code in ours.languages]
+    return [{"code": code, "name": language_name(code), "targets": ours.targets(code)} for code in ours.languages]
 
 
 @API.route("POST", "/detect", Detect, list[Detected], needs=Needs(key=True, texts=lambda given: [given.q]))
@@ -133,8 +133,8 @@ async def settings(call: Call[None]) -> object:
         "filesTranslation": True,
         "supportedFilesFormat": suffixes_with("open_document"),
         "language": {
-            "source": {"code": source, "name": name_of(source)},
-            "target": {"code": target, "name": name_of(target)},
+            "source": {"code": source, "name": language_name(source)},
+            "target": {"code": target, "name": language_name(target)},
         },
     }
 

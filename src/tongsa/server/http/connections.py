@@ -1,11 +1,11 @@
-"""HTTP connections that cannot be held open for nothing, and that end well.
+"""HTTP connections with time limits, which end without losing a request.
 
-uvicorn waits for the headers of a request for as long as they take, and for as many bytes. Here both have a limit, from
-the first byte of a request on, and so has the rest of a body whose request was refused already. When the service goes
-down, uvicorn closes idle connections at once, also where a request is on its way already; here they get a moment. And
-whose time is over is looked at once more before the end: timers run before sockets are read, so when the whole process
-has stood still for a while, a request may have come that nobody has seen. Where all places are taken, the connection
-that has been idle longest makes room for a new one.
+uvicorn waits for the headers of a request without a limit of time or size. Here both are limited, from the first byte
+of a request on, and so is the time for the rest of a body whose request was already refused. When the service stops,
+uvicorn closes idle connections at once, even if a request is on its way; here they get a moment. Before a connection
+is closed for being too slow, its socket is read once more: timers run before sockets are read, so after the whole
+process was suspended, a request may have arrived that nobody has seen. When the limit of connections is reached, the
+one that has been idle longest is closed in favour of the new one.
 """
 
 from __future__ import annotations
@@ -18,31 +18,30 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 HEADER_BYTES = 64 << 10
-LAST_MOMENT = 0.5
-"""Seconds in which a request may still arrive on a connection that is about to be closed."""
-A_TURN = 0.02
-"""Seconds after which the event loop has read what was there."""
+LAST_SECONDS = 0.5
+"""Seconds in which a request may still arrive on a connection when the service stops."""
+READ_SECONDS = 0.02
+"""Seconds in which the event loop reads what is already there."""
 
 
 def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
-    """The class that uvicorn makes one of for each connection."""
+    """The protocol class that uvicorn creates for each connection."""
 
     class Limited(Connection):
         header_seconds = seconds
-        most = connections
+        max_connections = connections
         idle: ClassVar[dict[HttpToolsProtocol, None]] = {}
 
     return Limited
 
 
 class Connection(HttpToolsProtocol):
-    """One connection; `protocol` says what its limits are."""
+    """One connection; `protocol` sets the limits."""
 
     header_seconds: ClassVar[float]
-    most: ClassVar[int]
-    """Connections."""
+    max_connections: ClassVar[int]
     idle: ClassVar[dict[HttpToolsProtocol, None]]
-    """Those that wait for their next request, the one without a word for longest first."""
+    """Connections that wait for their next request, the longest idle first."""
 
     def __init__(
         self,
@@ -55,11 +54,11 @@ class Connection(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._in_body = False
-        self._last = False
+        self._closing = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if self.most and len(self.connections) > self.most and not self._made_room():
+        if self.max_connections and len(self.connections) > self.max_connections and not self._close_longest_idle():
             self._refuse(b"503 Service Unavailable")
         else:
             self._wait(self.header_seconds)
@@ -86,7 +85,7 @@ class Connection(HttpToolsProtocol):
         self._in_body = True
         self._header_bytes = 0
         super().on_headers_complete()
-        if self._last:
+        if self._closing:
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
@@ -103,13 +102,13 @@ class Connection(HttpToolsProtocol):
             self.idle[self] = None
 
     def shutdown(self) -> None:
-        self._last = True
+        self._closing = True
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
         else:
-            self._wait(LAST_MOMENT)
+            self._wait(LAST_SECONDS)
 
-    def _made_room(self) -> bool:
+    def _close_longest_idle(self) -> bool:
         if not self.idle:
             return False
         longest = next(iter(self.idle))
@@ -117,17 +116,17 @@ class Connection(HttpToolsProtocol):
         longest.transport.close()
         return True
 
-    def _wait(self, moment: float) -> None:
+    def _wait(self, seconds: float) -> None:
         self._stop_waiting()
-        if moment:
-            self._deadline = self.loop.call_later(moment, self._look_again)
+        if seconds:
+            self._deadline = self.loop.call_later(seconds, self._read_once_more)
 
     def timeout_keep_alive_handler(self) -> None:
-        self._look_again()
+        self._read_once_more()
 
-    def _look_again(self) -> None:
+    def _read_once_more(self) -> None:
         self._stop_waiting()
-        self._deadline = self.loop.call_later(A_TURN, self._too_slow)
+        self._deadline = self.loop.call_later(READ_SECONDS, self._too_slow)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:
@@ -135,7 +134,7 @@ class Connection(HttpToolsProtocol):
             self._deadline = None
 
     def _too_slow(self) -> None:
-        """Who has begun a request is told why it ends; an idle connection is just closed."""
+        """Answer 408 if a request has begun; just close an idle connection."""
         if self._header_bytes:
             self._refuse(b"408 Request Timeout")
         else:

@@ -10,7 +10,7 @@ from tests.corpus.planting import Way, plant
 from tongsa.base.progress import Silent
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.scan import scan, take_sample
-from tongsa.corpus.scripts import script
+from tongsa.corpus.words import script
 from tongsa.demo.grammar import write_pairs
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading
 from tongsa.text.lines import read_lines

@@ -151,7 +151,7 @@ def split(
     Example:  tongsa corpus split data/all --from en --to de --valid 2000 --test 2000 --out data
     """
     from tongsa.base.progress import for_this_stream
-    from tongsa.corpus.parts import split as split_corpus
+    from tongsa.corpus.split import split as split_corpus
 
     show = for_this_stream()
     opened = _open(corpus, source, target, encoding, salvage)
@@ -205,7 +205,7 @@ def dedupe(
     Example:  tongsa corpus dedupe data/train --from en --to de --by source --out data/once
     """
     from tongsa.base.progress import for_this_stream
-    from tongsa.corpus.parts import deduplicated
+    from tongsa.corpus.duplicates import deduplicated
     from tongsa.formats.pairs import Tally
     from tongsa.formats.writers import write_corpus
 

@@ -1,9 +1,4 @@
-"""Which words of two languages go together, learnt from a sample of the corpus itself (IBM model 1).
-
-Brown et al. 1993: every word of the target was written by one word of the source, or by none; t(target | source) is
-found by counting, under the present t, who wrote whom (expectation), and dividing (maximisation). Whole arrays at a
-time, so that a sample of tens of thousands of pairs takes seconds.
-"""
+"""Which words of two languages go together, learnt from a sample of the corpus itself by IBM model 1."""
 
 from __future__ import annotations
 
@@ -14,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-ROUNDS = 4
+from tongsa.data.lexicon import Lexicon, learn_lexicon
+
 CELLS = 5_000_000
 """Word pairs that are looked at: bounds time and memory of the learning."""
 STRONGEST = 10
@@ -78,18 +74,11 @@ def learn(pairs: Sequence[tuple[list[str], list[str]]]) -> Association:
     if not len(left):
         return Association({}, frozenset(targets))
     width = len(targets)
-    keys, cell = np.unique(left.astype(np.int64) * width + right, return_inverse=True)
-    writers = keys // width
-    chance = np.full(len(keys), 1.0 / width)
-    for _ in range(ROUNDS):
-        share = chance[cell]
-        share /= np.bincount(groups, share)[groups]
-        counts = np.bincount(cell, share, len(keys))
-        chance = counts / np.bincount(writers, counts)[writers]
+    lexicon = learn_lexicon(left.astype(np.int64), right.astype(np.int64), groups.astype(np.int64), width)
     frequency = np.bincount([targets[word] for _, pair in used for word in pair if word in targets], minlength=width)
     usual = (frequency + 1) / (frequency.sum() + width)
-    weight = np.log(np.maximum(chance, 1e-9) / usual[keys % width])
-    return Association(_table(keys, width, chance, weight, list(sources), list(targets)), frozenset(targets))
+    weight = np.log(np.maximum(lexicon.chances, 1e-9) / usual[lexicon.targets])
+    return Association(_table(lexicon, weight, list(sources), list(targets)), frozenset(targets))
 
 
 def _vocabulary(texts: Sequence[Sequence[str]]) -> dict[str, int]:
@@ -119,13 +108,12 @@ def _cells(
     return joined[0], joined[1], joined[2], pairs[:used]
 
 
-def _table(
-    keys: np.ndarray, width: int, chance: np.ndarray, weight: np.ndarray, sources: list[str], targets: list[str]
-) -> dict[str, dict[str, float]]:
+def _table(lexicon: Lexicon, weight: np.ndarray, sources: list[str], targets: list[str]) -> dict[str, dict[str, float]]:
+    """The strongest translations of each word."""
     table: dict[str, dict[str, float]] = {word: {} for word in sources}
-    strong = np.flatnonzero((chance > 0.02) & (weight > 1.0))
+    strong = np.flatnonzero((lexicon.chances > 0.02) & (weight > 1.0))
     for place in strong[np.argsort(-weight[strong], kind="stable")].tolist():
-        row = table[sources[int(keys[place]) // width]]
+        row = table[sources[int(lexicon.sources[place])]]
         if len(row) < STRONGEST:
-            row[targets[int(keys[place]) % width]] = min(float(weight[place]), CEILING)
+            row[targets[int(lexicon.targets[place])]] = min(float(weight[place]), CEILING)
     return table

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tongsa.corpus.judge import CUT_FEATURES, UNRELATED, Judge, Side, side
 from tongsa.corpus.mojibake import is_damaged
-from tongsa.corpus.scripts import script
+from tongsa.corpus.pair_model import CUT_FEATURES, UNRELATED, PairModel, Side, side
 from tongsa.corpus.shifts import FURTHEST, offsets
+from tongsa.corpus.words import script
 from tongsa.formats.pairs import Pair
 from tongsa.text import placeholders
 from tongsa.text.languages import matches
@@ -71,26 +71,26 @@ class Expected:
     """The usual script of each side, empty where there is none."""
 
 
-def find_faults(block: Sequence[Texts], judge: Judge, expected: Expected) -> list[list[str]]:
+def find_faults(block: Sequence[Texts], model: PairModel, expected: Expected) -> list[list[str]]:
     """The faults of each pair of a block of consecutive pairs, but for duplicates."""
     sides = [(side(each.source), side(each.target)) for each in block]
-    found = [_plain_faults(*both, judge, expected) for both in sides]
+    found = [_plain_faults(*both, model, expected) for both in sides]
     for each, faults in zip(block, found, strict=True):
         if each.damaged:
             faults.insert(0, "mojibake")
     judged = [not {"empty", "mojibake", "copy", "swapped", "language", "script"} & set(faults) for faults in found]
-    features = [judge.measure(source, target) for source, target in sides]
-    straight = judge.aligned.log_odds(np.array([aligned for aligned, _ in features]))
+    features = [model.measure(source, target) for source, target in sides]
+    straight = model.aligned.log_odds(np.array([aligned for aligned, _ in features]))
     marks = np.array([cut for _, cut in features])
     parts = (marks[:, CUT_FEATURES:], marks[:, :CUT_FEATURES])
-    cut = np.maximum(*(judge.cut[n].log_odds(parts[n]) - judge.surely[n] for n in (0, 1)))
+    cut = np.maximum(*(model.cut[n].log_odds(parts[n]) - model.surely[n] for n in (0, 1)))
     straight = np.where(judged, straight, 0.0)  # no evidence for or against a shift
 
     def odds(line: int, offset: int) -> float:
         if not (judged[line] and judged[line + offset]):
             return 0.0
-        aligned, _ = judge.measure(sides[line][0], sides[line + offset][1])
-        return float(judge.aligned.log_odds(np.array([aligned]))[0])
+        aligned, _ = model.measure(sides[line][0], sides[line + offset][1])
+        return float(model.aligned.log_odds(np.array([aligned]))[0])
 
     for line, offset in enumerate(offsets(straight, odds)):
         if not judged[line]:
@@ -101,7 +101,7 @@ def find_faults(block: Sequence[Texts], judge: Judge, expected: Expected) -> lis
             found[line].append("cut")
         elif straight[line] < UNRELATED:
             found[line].append("unrelated")
-        elif abs(judge.stretch(*sides[line])) > STRETCH:
+        elif abs(model.stretch(*sides[line])) > STRETCH:
             found[line].append("length")
     return found
 
@@ -116,13 +116,13 @@ def _has_the_target_of_another(line: int, sides: Sequence[tuple[Side, Side]], st
     return False
 
 
-def _plain_faults(source: Side, target: Side, judge: Judge, expected: Expected) -> list[str]:
+def _plain_faults(source: Side, target: Side, model: PairModel, expected: Expected) -> list[str]:
     if not source.text.strip() or not target.text.strip():
         return ["empty"]
     found = []
     if max(source.length, target.length) > LONGEST:
         found.append("long")
-    found += _language_faults(source, target, judge, expected)
+    found += _language_faults(source, target, model, expected)
     if placeholders.counts(source.text) != placeholders.counts(target.text):
         found.append("placeholders")
     if numbers_differ(source.numbers, target.numbers):
@@ -138,8 +138,8 @@ def numbers_differ(source: list[str], target: list[str]) -> bool:
     return any(len(number) > 1 for number in ((left - right) + (right - left)))
 
 
-def _language_faults(source: Side, target: Side, judge: Judge, expected: Expected) -> list[str]:
-    leans = judge.languages.lean(source.words), judge.languages.lean(target.words)
+def _language_faults(source: Side, target: Side, model: PairModel, expected: Expected) -> list[str]:
+    leans = model.languages.lean(source.words), model.languages.lean(target.words)
     if is_copy(source, target, leans):
         return ["copy"]
     if leans[0] < -LEAN / 3 and leans[1] > LEAN / 3 and leans[1] - leans[0] > 2 * LEAN:
@@ -151,7 +151,7 @@ def _language_faults(source: Side, target: Side, judge: Judge, expected: Expecte
     ):
         if usual and script(each.text) not in (usual, "none"):
             return ["script"]
-        if len(each.words) > 4 and judge.languages.known(each.words) < 0.4 and is_foreign(each.text, language):
+        if len(each.words) > 4 and model.languages.known(each.words) < 0.4 and is_foreign(each.text, language):
             return ["language"]
     return []
 

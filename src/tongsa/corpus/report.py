@@ -1,4 +1,4 @@
-"""`tongsa corpus report`: what is in a corpus, and what is wrong with it, as text. The page is in page.py."""
+"""`tongsa corpus report`: what is in a corpus, and what is wrong with it, as text. The page is in pages/corpus.py."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tongsa.base.progress import Show
+from tongsa.corpus.duplicates import SeenTexts
 from tongsa.corpus.faults import FAULTS
 from tongsa.corpus.scan import Scanned, scan, take_sample
-from tongsa.corpus.seen import Seen
 from tongsa.formats.pairs import Corpus, Pair, Tally
 
 EXAMPLES = 5
@@ -53,7 +53,7 @@ def make_report(corpus: Corpus, *, workers: int | None = None, seed: int = 1, sh
     sample = take_sample(corpus, show, seed)
     report = Report(corpus.name, SideReport(corpus.reading.source), SideReport(corpus.reading.target))
     report.source.detected, report.target.detected = sample.languages
-    seen = Seen(), Seen()
+    seen = SeenTexts(), SeenTexts()
     draw = random.Random(seed)
     for block in scan(corpus, sample, workers=workers, show=show):
         _add(report, block, draw)

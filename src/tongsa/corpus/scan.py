@@ -19,11 +19,11 @@ import numpy as np
 
 from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Show
+from tongsa.corpus.duplicates import SeenTexts, hashes
 from tongsa.corpus.faults import Expected, detect, find_faults, texts
-from tongsa.corpus.judge import Judge
-from tongsa.corpus.scripts import script
-from tongsa.corpus.seen import Seen, hashes
-from tongsa.corpus.teaching import learn_judge
+from tongsa.corpus.pair_learning import learn_pair_model
+from tongsa.corpus.pair_model import PairModel
+from tongsa.corpus.words import script
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.text.lines import tidy
 
@@ -42,10 +42,10 @@ class Sample:
     """What the first pass brings."""
 
     pairs: int
-    judge: Judge
+    model: PairModel
     expected: Expected
     languages: tuple[Counter[str], Counter[str]]
-    """Languages detected on either side, in a sample."""
+    """LanguageOdds detected on either side, in a sample."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ def take_sample(corpus: Corpus, show: Show, seed: int = 1) -> Sample:
     languages = (Counter(detect(text[0])[0] for text in some), Counter(detect(text[1])[0] for text in some))
     scripts = tuple(_usual(Counter(script(text[number]) for text in some)) for number in (0, 1))
     expected = Expected(corpus.reading.source, corpus.reading.target, (scripts[0], scripts[1]))
-    return Sample(pairs, learn_judge(drawn, seed), expected, languages)
+    return Sample(pairs, learn_pair_model(drawn, seed), expected, languages)
 
 
 def _usual(scripts: Counter[str]) -> str:
@@ -92,25 +92,25 @@ def _usual(scripts: Counter[str]) -> str:
 
 def scan(corpus: Corpus, sample: Sample, *, workers: int | None = None, show: Show) -> Iterator[Scanned]:
     """Every pair, in order, with its faults. Duplicates are found here, where all blocks come by."""
-    seen = Seen()
+    seen = SeenTexts()
     workers = workers or _cores()
     with show.bar("looking", sample.pairs, "pairs") as bar:
-        for block in _looked_at(_with_neighbours(corpus), sample, 1 if sample.pairs < 4 * BLOCK else workers):
+        for block in _scanned(_with_neighbours(corpus), sample, 1 if sample.pairs < 4 * BLOCK else workers):
             for place in np.flatnonzero(seen.add(block.hashes[0])).tolist():
                 block.faults[place].append("duplicate")
             bar.advance(len(block.pairs))
             yield block
 
 
-def _looked_at(
+def _scanned(
     blocks: Iterable[tuple[list[Pair], list[Pair], list[Pair]]], sample: Sample, workers: int
 ) -> Iterator[Scanned]:
     if workers == 1:
         for block in blocks:
-            yield look_at(*block, sample.judge, sample.expected)
+            yield scan_block(*block, sample.model, sample.expected)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _begin, (sample.judge, sample.expected)) as pool:
+    with ProcessPoolExecutor(workers, context, _begin, (sample.model, sample.expected)) as pool:
         under_way: deque[Future[Scanned]] = deque()
         for block in blocks:
             under_way.append(pool.submit(_work, block))
@@ -120,22 +120,24 @@ def _looked_at(
             yield under_way.popleft().result()
 
 
-_mine: list[tuple[Judge, Expected]] = []
+_mine: list[tuple[PairModel, Expected]] = []
 
 
-def _begin(judge: Judge, expected: Expected) -> None:
+def _begin(model: PairModel, expected: Expected) -> None:
     os.environ["OMP_NUM_THREADS"] = "1"
-    _mine[:] = [(judge, expected)]
+    _mine[:] = [(model, expected)]
 
 
 def _work(block: tuple[list[Pair], list[Pair], list[Pair]]) -> Scanned:
-    return look_at(*block, *_mine[0])
+    return scan_block(*block, *_mine[0])
 
 
-def look_at(before: list[Pair], pairs: list[Pair], after: list[Pair], judge: Judge, expected: Expected) -> Scanned:
+def scan_block(
+    before: list[Pair], pairs: list[Pair], after: list[Pair], model: PairModel, expected: Expected
+) -> Scanned:
     block = [texts(pair) for pair in chain(before, pairs, after)]
     mine = block[len(before) : len(before) + len(pairs)]
-    faults = find_faults(block, judge, expected)[len(before) : len(before) + len(pairs)]
+    faults = find_faults(block, model, expected)[len(before) : len(before) + len(pairs)]
     sides = [text.source for text in mine], [text.target for text in mine]
     return Scanned(
         pairs,

@@ -1,4 +1,4 @@
-"""Words as a cheap comparison needs them: lower case, endings cut off, scripts without blanks in small pieces."""
+"""Stems, numbers and the script of a text: as much as a cheap comparison of two languages needs."""
 
 from __future__ import annotations
 
@@ -26,3 +26,30 @@ def stems(text: str) -> list[str]:
 def numbers(text: str) -> list[str]:
     """Numbers by their digits alone: languages disagree on points and commas."""
     return sorted(re.sub(r"\D", "", number) for number in _NUMBERS.findall(text))
+
+
+SCRIPTS = {
+    "Latin": "A-Za-zÀ-ɏ",
+    "Hangul": "\uac00-\ud7a3\u1100-\u11ff\u3130-\u318f",
+    "Han": "\u3400-\u9fff",
+    "Kana": "\u3040-\u30ff",
+    "Cyrillic": "\u0400-\u052f",
+    "Greek": "\u0370-\u03ff",
+    "Arabic": "\u0600-\u06ff",
+    "Hebrew": "\u0590-\u05ff",
+    "Devanagari": "\u0900-\u097f",
+    "Thai": "\u0e00-\u0e7f",
+}
+_ONLY_LATIN = re.compile(r"[\x00-\u024f\u2000-\u20cf]*")
+_COUNTERS = {name: re.compile(f"[{ranges}]") for name, ranges in SCRIPTS.items()}
+
+
+def script(text: str) -> str:
+    """The script of most letters; Japanese counts as Kana where any is there; `none` where there are no letters."""
+    if _ONLY_LATIN.fullmatch(text):
+        return "Latin" if _COUNTERS["Latin"].search(text) else "none"
+    counts = {name: len(pattern.findall(text)) for name, pattern in _COUNTERS.items()}
+    if counts["Kana"] and counts["Han"]:
+        counts["Kana"] += counts.pop("Han")
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else "none" if not any(map(str.isalpha, text)) else "other"

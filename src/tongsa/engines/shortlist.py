@@ -8,20 +8,18 @@ text, the likeliest few are kept, and the commonest pieces of all are always all
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tongsa.base.errors import DirectoryError
 from tongsa.data.ids import PairIds
+from tongsa.data.lexicon import Ints, Lexicon, learn_lexicon
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 FILE = "vmap.txt"
 """Its name in a CTranslate2 model."""
 
-ROUNDS = 4
 CELLS = 8_000_000
 """Pairs of a source and a target token that are counted: bounds time and memory of the learning."""
 LIKELIEST = 30
@@ -30,17 +28,6 @@ LEAST = 1e-3
 """Probability below which a piece is not kept, even where there is room."""
 COMMON = 300
 """Pieces that are always allowed."""
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-
-class Lexicon(NamedTuple):
-    """t(target | source) of all pieces that were seen in one pair, by source and then by target."""
-
-    sources: Ints
-    targets: Ints
-    chances: Floats
 
 
 def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
@@ -80,10 +67,7 @@ def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
 
 def lexicon(pairs: PairIds, width: int) -> Lexicon:
     """Learnt from the pairs; the target's vocabulary has `width` pieces."""
-    sources, targets, places = _cells(pairs)
-    keys, cells = np.unique(sources * width + targets, return_inverse=True)
-    left = keys // width
-    return Lexicon(left, keys % width, _model_1(left, cells, places))
+    return learn_lexicon(*_cells(pairs), width)
 
 
 def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
@@ -111,17 +95,6 @@ def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
 
 def _size(pairs: PairIds) -> int:
     return int((pairs.source.lengths.astype(np.int64) * pairs.target.lengths).sum())
-
-
-def _model_1(left: Ints, cells: Ints, places: Ints) -> Floats:
-    """t(target | source) of each kind of cell: who wrote whom under the present t, counted and divided."""
-    t: Floats = np.ones(len(left))
-    for _ in range(ROUNDS):
-        chances = t[cells]
-        chances /= np.bincount(places, chances)[places]
-        counts: Floats = np.bincount(cells, chances, len(left)).astype(np.float64)
-        t = counts / np.bincount(left, counts)[left]
-    return t
 
 
 def _commonest(pairs: PairIds, width: int) -> list[int]:

@@ -1,9 +1,9 @@
-"""Splitting, and removing duplicates."""
+"""`tongsa corpus split`: parts of a corpus that share no sentence."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -11,28 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from tongsa.base.errors import CorpusError, UsageError
-from tongsa.corpus.seen import Seen, hashes
-from tongsa.formats.pairs import Corpus, Pair
+from tongsa.corpus.duplicates import BLOCK, hashes
+from tongsa.formats.pairs import Corpus
 from tongsa.formats.writers import writing
 from tongsa.text.lines import tidy
-
-BLOCK = 2000
-KEYS: dict[str, Callable[[Pair], str]] = {
-    "pair": lambda pair: f"{tidy(pair.source)}\t{tidy(pair.target)}",
-    "source": lambda pair: tidy(pair.source),
-    "target": lambda pair: tidy(pair.target),
-}
-
-
-def deduplicated(pairs: Iterable[Pair], by: str = "pair") -> Iterator[tuple[Pair, bool]]:
-    """Each pair, and whether its text (or that of one side) was there before."""
-    if by not in KEYS:
-        raise UsageError(f"--by {by} is not known", f"One of: {', '.join(KEYS)}")
-    seen = Seen()
-    rest = iter(pairs)
-    while block := list(islice(rest, BLOCK)):
-        before = seen.add(hashes([KEYS[by](pair) for pair in block]))
-        yield from zip(block, before.tolist(), strict=True)
 
 
 def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str], Path], seed: int) -> Counter[str]:

@@ -17,20 +17,20 @@ from itertools import compress
 import numpy as np
 
 from tongsa.corpus.association import Association, learn
-from tongsa.corpus.judge import (
+from tongsa.corpus.logistic import Logistic, fit_real, where_it_turns
+from tongsa.corpus.pair_model import (
     ALIGNED_FEATURES,
     CUT,
     CUT_FEATURES,
     SUFFIX,
     UNRELATED,
-    Habits,
-    Judge,
-    Languages,
+    LanguageOdds,
+    PairModel,
     Side,
+    SideStatistics,
     side,
     undecided,
 )
-from tongsa.corpus.logistic import Logistic, fit_real, where_it_turns
 
 NEIGHBOURS = 4
 """A wrong partner is drawn from so many lines before or after: shifts go to neighbours, which share their topic."""
@@ -46,48 +46,48 @@ BARE = 8
 Pair = tuple[Side, Side]
 
 
-def learn_judge(pairs: Sequence[tuple[str, str]], seed: int = 1) -> Judge:
-    """Half of the sample teaches the words, the other half, unseen by those, teaches the judgement."""
+def learn_pair_model(pairs: Sequence[tuple[str, str]], seed: int = 1) -> PairModel:
+    """Learn the words from one half of the sample, and the rest from the other half, which the words have not seen."""
     sides = [(side(source), side(target)) for source, target in pairs if source.strip() and target.strip()]
     words, rest = sides[::2], sides[1::2]
     ratios = np.array([math.log((t.length + 1) / (s.length + 1)) for s, t in sides] or [0.0])
     low, middle, high = np.quantile(ratios, [0.16, 0.5, 0.84])
     association = learn([(s.words, t.words) for s, t in words])
     draw = random.Random(seed)
-    judge = Judge(
+    model = PairModel(
         association=association,
         languages=_languages(words),
         ratio=float(middle),
         spread=float(max(0.05, (high - low) / 2)),
-        habits=_habits(words, rest, association, draw),
+        statistics=_side_statistics(words, rest, association, draw),
         aligned=undecided(ALIGNED_FEATURES, 3.0),
         cut=(undecided(CUT_FEATURES, -9.0), undecided(CUT_FEATURES, -9.0)),
         surely=(CUT[-1], CUT[-1]),
     )
-    return judge if len(rest) < FEWEST else _taught(judge, rest, draw)
+    return model if len(rest) < FEWEST else _fitted(model, rest, draw)
 
 
-def _taught(judge: Judge, rest: list[Pair], draw: random.Random) -> Judge:
-    real, made = _aligned_examples(judge, rest, draw)
+def _fitted(model: PairModel, rest: list[Pair], draw: random.Random) -> PairModel:
+    real, made = _aligned_examples(model, rest, draw)
     related = fit_real(real, made, real_is_yes=True, ridge=1e-4)
-    judge = replace(judge, aligned=related)
+    model = replace(model, aligned=related)
     sound = [pair for pair, odds in zip(rest, related.log_odds(real).tolist(), strict=True) if odds > UNRELATED]
-    source, target = (_of_cut(judge, sound, number, draw) for number in (0, 1))
-    return replace(judge, cut=(source[0], target[0]), surely=(source[1], target[1])) if source and target else judge
+    source, target = (_of_cut(model, sound, number, draw) for number in (0, 1))
+    return replace(model, cut=(source[0], target[0]), surely=(source[1], target[1])) if source and target else model
 
 
-def _aligned_examples(judge: Judge, rest: list[Pair], draw: random.Random) -> tuple[np.ndarray, np.ndarray]:
+def _aligned_examples(model: PairModel, rest: list[Pair], draw: random.Random) -> tuple[np.ndarray, np.ndarray]:
     """Pairs as they stand, and pairs with the target of a neighbour."""
-    true = [judge.measure(source, target)[0] for source, target in rest]
+    true = [model.measure(source, target)[0] for source, target in rest]
     false = []
     for place, (source, _) in enumerate(rest):
         other = place + draw.choice([-1, 1]) * draw.randint(1, NEIGHBOURS)
         if 0 <= other < len(rest):
-            false.append(judge.measure(source, rest[other][1])[0])
+            false.append(model.measure(source, rest[other][1])[0])
     return np.array(true), np.array(false)
 
 
-def _of_cut(judge: Judge, sound: list[Pair], number: int, draw: random.Random) -> tuple[Logistic, float] | None:
+def _of_cut(model: PairModel, sound: list[Pair], number: int, draw: random.Random) -> tuple[Logistic, float] | None:
     """What tells that a source (0) or a target (1) was cut, and how much of that it takes.
 
     A text that only lost its final mark is not cut: examples of that are made, too, since most corpora have few.
@@ -95,7 +95,7 @@ def _of_cut(judge: Judge, sound: list[Pair], number: int, draw: random.Random) -
     columns = slice(CUT_FEATURES, None) if number == 0 else slice(0, CUT_FEATURES)
 
     def marks(pair: Pair, changed: Side) -> list[float]:
-        return judge.measure(*((changed, pair[1]) if number == 0 else (pair[0], changed)))[1][columns]
+        return model.measure(*((changed, pair[1]) if number == 0 else (pair[0], changed)))[1][columns]
 
     whole = np.array([marks(pair, pair[number]) for pair in sound])
     cut = np.array([marks(pair, rest) for pair in sound if (rest := shortened(pair[number], draw))])
@@ -121,10 +121,10 @@ def shortened(whole: Side, draw: random.Random) -> Side | None:
     return None
 
 
-def _languages(sides: Sequence[Pair]) -> Languages:
+def _languages(sides: Sequence[Pair]) -> LanguageOdds:
     counts = [Counter(word for pair in sides for word in pair[number].words) for number in (0, 1)]
     totals = [count.total() + 1 for count in counts]
-    return Languages(
+    return LanguageOdds(
         {
             word: max(
                 -4.0, min(4.0, math.log((counts[0][word] + 0.3) / totals[0] * totals[1] / (counts[1][word] + 0.3)))
@@ -134,9 +134,9 @@ def _languages(sides: Sequence[Pair]) -> Languages:
     )
 
 
-def _habits(
+def _side_statistics(
     words: Sequence[Pair], rest: Sequence[Pair], association: Association, draw: random.Random
-) -> tuple[Habits, Habits]:
+) -> tuple[SideStatistics, SideStatistics]:
     """Partners are counted where the association has not learnt from, or it would look better than it is."""
     known: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     met: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -158,7 +158,7 @@ def _habits(
         texts = [pair[number] for pair in (*words, *rest)]
         forms = Counter(word.lower() for each in texts for word in _WORDS.findall(each.text))
         twice = frozenset(word for word, count in forms.items() if count > 1)
-        made.append(Habits(_ends(texts, draw), twice, rates, usually * 0.5))
+        made.append(SideStatistics(_ends(texts, draw), twice, rates, usually * 0.5))
     return made[0], made[1]
 
 

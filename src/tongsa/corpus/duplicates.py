@@ -1,4 +1,4 @@
-"""Which texts were seen before, in eight bytes each.
+"""Duplicates: which texts were seen before, in eight bytes each.
 
 Hashes are kept in sorted arrays of growing sizes, of which two of about the same size are merged into one: adding and
 asking cost O(log n) each, and a hundred million pairs take 0.8 GB.
@@ -6,13 +6,23 @@ asking cost O(log n) each, and a hundred million pairs take 0.8 GB.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 
 import numpy as np
 
+from tongsa.base.errors import UsageError
+from tongsa.formats.pairs import Pair
+from tongsa.text.lines import tidy
 
-class Seen:
+BLOCK = 2000
+"""Pairs that are hashed at a time."""
+
+
+class SeenTexts:
+    """Hashes of the texts so far."""
+
     def __init__(self) -> None:
         self._levels: list[np.ndarray] = []
 
@@ -38,3 +48,21 @@ class Seen:
 def hashes(texts: Sequence[str]) -> np.ndarray:
     """Eight bytes of each text."""
     return np.frombuffer(b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts), np.uint64)
+
+
+KEYS: dict[str, Callable[[Pair], str]] = {
+    "pair": lambda pair: f"{tidy(pair.source)}\t{tidy(pair.target)}",
+    "source": lambda pair: tidy(pair.source),
+    "target": lambda pair: tidy(pair.target),
+}
+
+
+def deduplicated(pairs: Iterable[Pair], by: str = "pair") -> Iterator[tuple[Pair, bool]]:
+    """Each pair, and whether its text (or that of one side) was there before."""
+    if by not in KEYS:
+        raise UsageError(f"--by {by} is not known", f"One of: {', '.join(KEYS)}")
+    seen = SeenTexts()
+    rest = iter(pairs)
+    while block := list(islice(rest, BLOCK)):
+        before = seen.add(hashes([KEYS[by](pair) for pair in block]))
+        yield from zip(block, before.tolist(), strict=True)

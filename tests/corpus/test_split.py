@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tongsa.base.errors import UsageError
-from tongsa.corpus.parts import deduplicated, split
-from tongsa.corpus.seen import Seen
+from tongsa.corpus.duplicates import SeenTexts, deduplicated
+from tongsa.corpus.split import split
 from tongsa.data.selection import reservoir
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading, open_corpus
 
@@ -70,7 +70,7 @@ def test_the_first_of_equals_is_kept(by: str, kept: list[int]) -> None:
 
 def test_seen_agrees_with_a_set() -> None:
     draw = np.random.default_rng(1)
-    seen, known = Seen(), set()
+    seen, known = SeenTexts(), set()
     for _ in range(60):
         block = draw.integers(0, 20_000, draw.integers(1, 900)).astype(np.uint64)
         expected = []

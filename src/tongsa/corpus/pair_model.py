@@ -1,7 +1,7 @@
 """How far a given pair is from what the pairs of its corpus look like.
 
 Two questions are answered by logistic regression: are these two translations of each other, and does one of them break
-off? What that takes is learnt from the corpus itself (`teaching.py`): nothing has to be known about the languages.
+off? What that takes is learnt from the corpus itself (`pair_learning.py`): nothing has to be known about the languages.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def side(text: str) -> Side:
 
 
 @dataclass(frozen=True)
-class Languages:
+class LanguageOdds:
     """How much likelier each word is on its own side of the corpus than on the other."""
 
     odds: dict[str, float]
@@ -59,7 +59,7 @@ class Languages:
 
 
 @dataclass(frozen=True)
-class Habits:
+class SideStatistics:
     """What one side of the corpus usually does."""
 
     ends: dict[str, float]
@@ -91,13 +91,13 @@ class Habits:
 
 
 @dataclass(frozen=True)
-class Judge:
+class PairModel:
     association: Association
-    languages: Languages
+    languages: LanguageOdds
     ratio: float
     """Mean of log(target length / source length)."""
     spread: float
-    habits: tuple[Habits, Habits]
+    statistics: tuple[SideStatistics, SideStatistics]
     aligned: Logistic
     cut: tuple[Logistic, Logistic]
     """For a source, and for a target, that was cut."""
@@ -108,12 +108,12 @@ class Judge:
         """The features of both questions; those of the second are the target's (was it cut?) and the source's."""
         left, right, *paired = self.association.evidence(source.words, target.words)
         z = self.stretch(source, target)
-        sides = list(zip(self.habits, (source, target), paired, strict=True))
-        half = [habits.missed(each.words, met, HALF) for habits, each, met in sides]
+        sides = list(zip(self.statistics, (source, target), paired, strict=True))
+        half = [statistics.missed(each.words, met, HALF) for statistics, each, met in sides]
         aligned = [_mean(left), _mean(right), abs(z), math.log(2 + min(len(left), len(right)))]
         aligned += [_numbers_agree(source, target), _total(left), _total(right)]
-        of_target = self._cut(source, half[0], self.habits[1], target, right, z)
-        return aligned, of_target + self._cut(target, half[1], self.habits[0], source, left, -z)
+        of_target = self._cut(source, half[0], self.statistics[1], target, right, z)
+        return aligned, of_target + self._cut(target, half[1], self.statistics[0], source, left, -z)
 
     def stretch(self, source: Side, target: Side) -> float:
         """How many standard deviations longer the target is than the source lets expect; short texts vary more."""
@@ -121,7 +121,7 @@ class Judge:
         return log_ratio / (self.spread + 1.5 / math.sqrt(source.length + target.length + 1))
 
     def _cut(
-        self, whole: Side, missed: list[float], habits: Habits, part: Side, its: list[float], z: float
+        self, whole: Side, missed: list[float], statistics: SideStatistics, part: Side, its: list[float], z: float
     ) -> list[float]:
         """Whether `part` breaks off: shorter, no final mark, an odd last word, the end of the other unexplained."""
         middle = max(1, (len(missed) * 2) // 5)
@@ -129,8 +129,8 @@ class Judge:
             z,
             float(whole.ends) - float(part.ends),
             float(part.ends),
-            habits.ending(part.text),
-            habits.strange(part),
+            statistics.ending(part.text),
+            statistics.strange(part),
             _bounded(missed[:middle]),
             _bounded(missed[middle:]),
             _mean(its),

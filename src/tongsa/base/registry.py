@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from tongsa.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -30,6 +32,8 @@ class Registry(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
+        from importlib.metadata import entry_points  # slow to import, and `tongsa --help` needs no plug-ins
+
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name in self.builtin or (entry.name in found and found[entry.name].value != entry.value):

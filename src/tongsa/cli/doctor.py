@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import platform
 import shutil
@@ -37,6 +35,8 @@ def doctor() -> None:
 
 
 def _version(package: str, otherwise: str = "not installed:  pip install tongsa") -> str:
+    import importlib.metadata
+
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -7,7 +7,6 @@ that whoever compares two scores (selection of checkpoints, rankings, significan
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +88,8 @@ class TextMetric(Metric, ABC):
     def signature(self, language: str) -> str:
         """Settings and version: the package's by default."""
         package = type(self).__module__.partition(".")[0]
+        import importlib.metadata  # slow to import, and most commands need no signature
+
         try:
             return f"{self.name}|{package}:{importlib.metadata.version(package)}"
         except importlib.metadata.PackageNotFoundError:

@@ -18,11 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tongsa.base.errors import UsageError
+from tongsa.base.registry import Registry
 
 if TYPE_CHECKING:
     from tongsa.formats.pairs import Pair, Reading
@@ -35,14 +34,11 @@ if TYPE_CHECKING:
 
 Function = Literal["read_pairs", "write_pairs", "open_document"]
 
-ENTRY_POINTS = "tongsa.formats"
-
 
 @dataclass(frozen=True)
 class Format:
     """A kind of file, known by its suffixes."""
 
-    name: str
     suffixes: tuple[str, ...]
     """In small letters, with the dot."""
     module: str
@@ -72,61 +68,43 @@ class Format:
 PAIRS: tuple[Function, ...] = ("read_pairs", "write_pairs")
 DOCUMENT: tuple[Function, ...] = ("open_document",)
 
-FORMATS: tuple[Format, ...] = (
-    Format("TSV", (".tsv",), "tongsa.formats.csv", PAIRS + DOCUMENT),
-    Format("CSV", (".csv",), "tongsa.formats.csv", PAIRS + DOCUMENT),
-    Format("JSON Lines", (".jsonl",), "tongsa.formats.json", PAIRS),
-    Format("Parquet", (".parquet",), "tongsa.formats.parquet", PAIRS),
-    Format("TMX", (".tmx",), "tongsa.formats.tmx", PAIRS + DOCUMENT),
-    Format("XLIFF", (".xliff", ".xlf"), "tongsa.formats.xliff", PAIRS + DOCUMENT),
-    Format("PO", (".po",), "tongsa.formats.po", PAIRS + DOCUMENT),
-    Format("PO template", (".pot",), "tongsa.formats.po", DOCUMENT),
-    Format("MO", (".mo",), "tongsa.formats.mo", PAIRS),
-    Format("plain text", (".txt", ".text"), "tongsa.formats.plain", DOCUMENT),
-    Format("Markdown", (".md", ".markdown"), "tongsa.formats.markdown", DOCUMENT),
-    Format("HTML", (".html", ".htm", ".xhtml"), "tongsa.formats.html", DOCUMENT),
-    Format("subtitles", (".srt", ".vtt"), "tongsa.formats.srt", DOCUMENT),
-    Format("Word", (".docx",), "tongsa.formats.docx", DOCUMENT),
-    Format("OpenDocument", (".odt",), "tongsa.formats.odt", DOCUMENT),
-    Format("JSON", (".json", ".arb"), "tongsa.formats.json", DOCUMENT),
+FORMATS: Registry[Format] = Registry(
+    "tongsa.formats",
+    {
+        "tsv": Format((".tsv",), "tongsa.formats.csv", PAIRS + DOCUMENT),
+        "csv": Format((".csv",), "tongsa.formats.csv", PAIRS + DOCUMENT),
+        "jsonl": Format((".jsonl",), "tongsa.formats.json", PAIRS),
+        "parquet": Format((".parquet",), "tongsa.formats.parquet", PAIRS),
+        "tmx": Format((".tmx",), "tongsa.formats.tmx", PAIRS + DOCUMENT),
+        "xliff": Format((".xliff", ".xlf"), "tongsa.formats.xliff", PAIRS + DOCUMENT),
+        "po": Format((".po",), "tongsa.formats.po", PAIRS + DOCUMENT),
+        "pot": Format((".pot",), "tongsa.formats.po", DOCUMENT),
+        "mo": Format((".mo",), "tongsa.formats.mo", PAIRS),
+        "text": Format((".txt", ".text"), "tongsa.formats.plain", DOCUMENT),
+        "markdown": Format((".md", ".markdown"), "tongsa.formats.markdown", DOCUMENT),
+        "html": Format((".html", ".htm", ".xhtml"), "tongsa.formats.html", DOCUMENT),
+        "subtitles": Format((".srt", ".vtt"), "tongsa.formats.srt", DOCUMENT),
+        "docx": Format((".docx",), "tongsa.formats.docx", DOCUMENT),
+        "odt": Format((".odt",), "tongsa.formats.odt", DOCUMENT),
+        "json": Format((".json", ".arb"), "tongsa.formats.json", DOCUMENT),
+    },
+    kind="file format",
 )
 
-ALIGNED = Format("two aligned files", (), "tongsa.formats.plain", PAIRS)
+ALIGNED = Format((), "tongsa.formats.plain", PAIRS)
 """Known by the prefix that two files share, not by a suffix: `train` for `train.en` and `train.de`."""
 
 
 def find_format(suffix: str) -> Format | None:
-    """The format of files with this suffix; packages that add formats are asked only where we have none."""
-    own = _with_suffix(FORMATS, suffix.lower())
-    return own or (_with_suffix(_added(), suffix.lower()) if suffix else None)
-
-
-def _with_suffix(formats: tuple[Format, ...], suffix: str) -> Format | None:
-    return next((each for each in formats if suffix in each.suffixes), None)
+    """The format of files with this suffix. Suffixes that are built in stay so, whatever other packages add."""
+    suffix = suffix.lower()
+    own = next((each for each in FORMATS.builtin.values() if suffix in each.suffixes), None)
+    if own or not suffix:
+        return own  # the packages that are installed are searched only where there is none
+    return next((each for each in FORMATS.values() if suffix in each.suffixes), None)
 
 
 def suffixes_with(function: Function, *, added: bool = True) -> list[str]:
     """The suffixes of the formats that have a function; `added` for those of other packages, too."""
-    formats = (*FORMATS, *_added()) if added else FORMATS
-    return [suffix for each in formats if function in each.functions for suffix in each.suffixes]
-
-
-@lru_cache(maxsize=1)
-def _added() -> tuple[Format, ...]:
-    """The formats of other packages. Suffixes that we know ourselves stay ours."""
-    from importlib.metadata import entry_points  # takes longer to import than all else that `tongsa --help` needs
-
-    return tuple(_loaded(point.name, point.load) for point in entry_points(group=ENTRY_POINTS))
-
-
-def _loaded(name: str, load: Callable[[], object]) -> Format:
-    try:
-        found = load()
-    except Exception as error:
-        raise UsageError(
-            f"the file format {name}, which another package adds, cannot be loaded: {type(error).__name__}: {error}",
-            "Update or uninstall the package that has this entry point of the group tongsa.formats.",
-        ) from error
-    if not isinstance(found, Format):
-        raise UsageError(f"the file format {name}, which another package adds, is no tongsa.formats.registry.Format")
-    return found
+    formats = FORMATS if added else FORMATS.builtin
+    return [suffix for each in formats.values() if function in each.functions for suffix in each.suffixes]

@@ -18,7 +18,6 @@ from typing import Annotated, Any, ClassVar
 
 import typer
 
-from tongsa.base.containers import PACKED
 from tongsa.base.errors import UsageError
 from tongsa.formats.registry import suffixes_with
 
@@ -28,7 +27,7 @@ if typing.TYPE_CHECKING:
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
 CORPORA_HELP = (
     "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file"
-    f" ({' '.join(suffixes_with('read_pairs', added=False))}, also {' '.join(PACKED)}), a .zip, a directory,"
+    f" ({' '.join(suffixes_with('read_pairs', added=False))}, also .gz .xz .bz2), a .zip, a directory,"
     " or mtdata:NAME. Several are read one after the other."
 )
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]

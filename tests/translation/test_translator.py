@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,13 +11,16 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from small_translators import random_translator
 from tongsa.base.devices import choose_device
 from tongsa.base.errors import UsageError
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.decoding import Hypothesis, Search
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
+from tongsa.models.weights import read_tensors
 from tongsa.runs.card import Card
+from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords, learn
 from tongsa.translation.confidence import word_confidences
 from tongsa.translation.options import TranslateOptions
@@ -316,3 +320,18 @@ def test_what_an_engine_has_to_tell_is_noted(subwords: Subwords) -> None:
     for tokens in (True, False):
         (found,) = with_engine(subwords, engine).translate(["the cat"], TranslateOptions(tokens=tokens))
         assert found.notes == ("source cut after 9 subwords",)
+
+
+def test_a_translator_of_weights_in_memory_translates_as_its_directory_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(random_translator(tmp_path / "run"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    loaded = Translator.load(run.path, device="cpu")
+    made = Translator.from_weights(loaded.card, loaded.subwords, read_tensors(run.weights_file), device="cpu")
+    texts = ["저는 학생입니다.", "새가 노래해요."]
+    assert [each.text for each in made.translate(texts)] == [each.text for each in loaded.translate(texts)]
+    del made
+    gc.collect()
+    assert list((tmp_path / "temporary").glob("tongsa-*")) == []

@@ -1,6 +1,7 @@
 """Engines: ids in, hypotheses out. PyTorch (`native`), CTranslate2, and models of other programs.
 
     base         what every engine does
+    loading      choose and load the engine of a translator directory
     native       the reference: PyTorch, every architecture, attention weights
     ctranslate2  the fast one, from weights that are compiled (`compiled`, `ctranslate2_export`, `shortlist`)
     inspection   what a model attends to, as data

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import shutil
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tongsa.base.devices import choose_device, device_name
 from tongsa.base.errors import DirectoryError, UsageError
-from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Search
-from tongsa.engines import ENGINES, PRECISIONS, Engine
+from tongsa.engines import Engine
 from tongsa.engines.inspection import Inspection, inspect_pair
+from tongsa.engines.loading import load_engine
 from tongsa.runs.card import TRANSLATION, Card
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
@@ -79,38 +76,18 @@ class Translator:
         if card.task != TRANSLATION:
             raise DirectoryError(f"{path} is no translator: its model was trained for the task {card.task}")
         subwords = Subwords.load(path)
-        place = device_name(device)
-        kind = place.partition(":")[0]  # cuda:1 is a cuda
-        chosen = choose_engine(engine, precision, card, kind)
-        if shortlist and chosen == "native":
-            raise UsageError("a shortlist goes with CTranslate2", "Leave it out, or use  --engine ctranslate2")
-
-        def native() -> NativeEngine:
-            import torch
-
-            from tongsa.engines.native import NativeEngine
-
-            if threads:
-                torch.set_num_threads(threads)
-            return NativeEngine.load(path, card, subwords, choose_device(place))
-
-        if chosen == "native":
-            return cls(card, subwords, native())
-        from tongsa.engines.ctranslate2 import CTranslate2Engine
-
-        made = cached(native)
-        fast = CTranslate2Engine.load(
+        loaded = load_engine(
             path,
             card,
             subwords,
+            engine=engine,
             precision=precision,
             threads=threads,
-            device=kind,
-            native=made,
+            device=device,
             shortlist=shortlist,
         )
-        translator = cls(card, subwords, fast, made)
-        translator.made_with = f"ctranslate2 {fast.precision}{' with a shortlist' if shortlist else ''}"
+        translator = cls(card, subwords, loaded.engine, loaded.native)
+        translator.made_with = loaded.made_with
         return translator
 
     @classmethod
@@ -276,34 +253,3 @@ def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:
         return ()
     notes = ("repetition cut" if repeated else "", "" if hypothesis.ended else "length limit", hypothesis.note)
     return tuple(note for note in notes if note)
-
-
-def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
-    """Make it on the first call, and return the same one ever after."""
-    made: list[NativeEngine] = []
-    lock = threading.Lock()
-
-    def once() -> NativeEngine:
-        with lock:
-            if not made:
-                made.append(make())
-        return made[0]
-
-    return once
-
-
-def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
-    """The name of the engine to load; a combination that cannot be is an error."""
-    if engine not in ENGINES:
-        raise UsageError(f"unknown engine: {engine}", f"Engines: {', '.join(ENGINES)}")
-    if precision not in PRECISIONS:
-        raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
-    installed = importlib.util.find_spec("ctranslate2") is not None
-    if engine == "auto":
-        fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)
-        engine = "ctranslate2" if fits else "native"
-    if engine == "native" and precision == "int8":
-        raise UsageError("the native engine computes in float32", "int8 goes with  --engine ctranslate2")
-    if engine == "ctranslate2" and not installed:
-        raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
-    return engine

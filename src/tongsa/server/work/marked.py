@@ -25,7 +25,7 @@ from tongsa.translation.sentences import Translation
 TextKind = Literal["text", "html", "xml"]
 
 NAME = "document"
-"""What an uploaded file is called in what is said of it, whatever its name was."""
+"""The name of an uploaded file in messages: the one it came with is nobody else's business."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TranslatedText:
         return cls(translation.text, tuple(others), before * confidence, translation.words)
 
 
-class Written(Protocol):
+class TextDocument(Protocol):
     """A text as a document."""
 
     @property
@@ -56,11 +56,11 @@ class Written(Protocol):
 
 
 @dataclass(frozen=True)
-class Html:
+class HtmlText:
     document: HtmlDocument
 
     @classmethod
-    def of(cls, text: str, languages: Languages) -> Html:
+    def of(cls, text: str, languages: Languages) -> HtmlText:
         options = Options(languages=languages, encoding="utf-8")
         return cls(open_html(text.encode(), Path(f"{NAME}.html"), options))
 
@@ -73,8 +73,8 @@ class Html:
 
 
 @dataclass(frozen=True)
-class Running:
-    """Text in which elements of some names are to stay as they are; other tags are found by the engine."""
+class PlainText:
+    """Text in which elements of some names stay as they are; other tags are found in the text itself."""
 
     whole: str
     untouched: tuple[str, ...] = ()
@@ -104,11 +104,11 @@ class MarkedTexts:
     untouched: tuple[str, ...]
     resources: Resources
 
-    def documents(self, texts: Sequence[str], languages: Languages) -> list[Written]:
+    def documents(self, texts: Sequence[str], languages: Languages) -> list[TextDocument]:
         """`texts` as documents: these, or what a first translator has made of them."""
         if self.kind == "html":
-            return [Html.of(text, languages) for text in texts]
-        return [Running(text, self.untouched) for text in texts]
+            return [HtmlText.of(text, languages) for text in texts]
+        return [PlainText(text, self.untouched) for text in texts]
 
 
 def translate_marked(

@@ -1,0 +1,105 @@
+"""The engine of a translator directory: chosen, and loaded without torch where torch is not needed."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from tongsa.base.devices import choose_device, device_name
+from tongsa.base.errors import UsageError
+from tongsa.config import TransformerSection
+from tongsa.engines.base import ENGINES, PRECISIONS, Engine
+from tongsa.runs.card import Card
+from tongsa.text.subwords import Subwords
+
+if TYPE_CHECKING:
+    from tongsa.engines.native import NativeEngine
+
+
+class LoadedEngine(NamedTuple):
+    """An engine, and how the reference engine is made where this is another."""
+
+    engine: Engine
+    native: Callable[[], NativeEngine] | None
+    made_with: str
+    """The engine, and those of its settings that can change a translation."""
+
+
+def load_engine(
+    directory: Path,
+    card: Card,
+    subwords: Subwords,
+    *,
+    engine: str,
+    precision: str,
+    threads: int | None,
+    device: str,
+    shortlist: bool,
+) -> LoadedEngine:
+    """Load the engine of a translator directory; `Translator.load` explains the settings."""
+    place = device_name(device)
+    kind = place.partition(":")[0]  # cuda:1 is a cuda
+    chosen = choose_engine(engine, precision, card, kind)
+    if shortlist and chosen == "native":
+        raise UsageError("a shortlist goes with CTranslate2", "Leave it out, or use  --engine ctranslate2")
+
+    def native() -> NativeEngine:
+        import torch
+
+        from tongsa.engines.native import NativeEngine
+
+        if threads:
+            torch.set_num_threads(threads)
+        return NativeEngine.load(directory, card, subwords, choose_device(place))
+
+    if chosen == "native":
+        made = native()
+        return LoadedEngine(made, None, made.name)
+    from tongsa.engines.ctranslate2 import CTranslate2Engine
+
+    once = cached(native)
+    fast = CTranslate2Engine.load(
+        directory,
+        card,
+        subwords,
+        precision=precision,
+        threads=threads,
+        device=kind,
+        native=once,
+        shortlist=shortlist,
+    )
+    return LoadedEngine(fast, once, f"ctranslate2 {fast.precision}{' with a shortlist' if shortlist else ''}")
+
+
+def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
+    """Make it on the first call, and return the same one ever after."""
+    made: list[NativeEngine] = []
+    lock = threading.Lock()
+
+    def once() -> NativeEngine:
+        with lock:
+            if not made:
+                made.append(make())
+        return made[0]
+
+    return once
+
+
+def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
+    """The name of the engine to load; a combination that cannot be is an error."""
+    if engine not in ENGINES:
+        raise UsageError(f"unknown engine: {engine}", f"Engines: {', '.join(ENGINES)}")
+    if precision not in PRECISIONS:
+        raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
+    installed = importlib.util.find_spec("ctranslate2") is not None
+    if engine == "auto":
+        fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)
+        engine = "ctranslate2" if fits else "native"
+    if engine == "native" and precision == "int8":
+        raise UsageError("the native engine computes in float32", "int8 goes with  --engine ctranslate2")
+    if engine == "ctranslate2" and not installed:
+        raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
+    return engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,19 @@ def test_requests_and_characters_are_counted(tmp_path: Path, caplog: pytest.LogC
     ]
     assert [(each.get("client"), each.get("characters")) for each in fields[:3]] == [("a", 9), ("a", 4), (None, None)]
     assert all(each["milliseconds"] > 0 for each in fields)
+
+
+def test_every_reference_of_the_openapi_document_leads_somewhere(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        document = client.get("/spec").json()
+    references = re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(document))
+    assert references
+    for reference in set(references):
+        found: Any = document
+        for name in reference.split("/"):
+            found = found[name]
+    entries = document["paths"]["/v3/glossaries"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert "entries" in entries["properties"]["dictionaries"]["items"]["properties"]
 
 
 def test_every_answer_tells_browsers_to_be_careful(tmp_path: Path) -> None:

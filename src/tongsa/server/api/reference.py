@@ -62,7 +62,7 @@ def _request(route: Route) -> dict[str, Any]:
     ]
     extra: dict[str, Any] = {}
     if route.parameters is not None:
-        schema = route.parameters.model_json_schema()
+        schema = _inlined(route.parameters.model_json_schema())
         if route.forms:
             extra["requestBody"] = {"required": True, "content": {form: {"schema": schema} for form in route.forms}}
         else:
@@ -72,6 +72,20 @@ def _request(route: Route) -> dict[str, Any]:
                 for name, about in schema["properties"].items()
             ]
     return extra | ({"parameters": parameters} if parameters else {})
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its definitions in place: references to `#/$defs` lead nowhere inside an OpenAPI document."""
+    definitions = schema.pop("$defs", {})
+
+    def inline(part: Any) -> Any:
+        if isinstance(part, dict):
+            if name := str(part.get("$ref", "")).rpartition("/")[2]:
+                return inline(definitions[name])
+            return {key: inline(value) for key, value in part.items()}
+        return [inline(each) for each in part] if isinstance(part, list) else part
+
+    return {key: inline(value) for key, value in schema.items()}
 
 
 def reference(document: dict[str, Any]) -> str:

@@ -245,7 +245,11 @@ def test_auto_takes_ctranslate2_with_int8(learnt: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("engine", "precision", "message"),
-    [("native", "int8", "float32"), ("fast", "auto", "no engine"), ("auto", "int3", "no precision")],
+    [
+        ("native", "int8", "float32"),
+        ("fast", "auto", "unknown engine: fast"),
+        ("auto", "int3", "unknown precision: int3"),
+    ],
 )
 def test_engines_that_cannot_be_are_refused(learnt: Path, engine: str, precision: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):

@@ -31,8 +31,7 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
     """What `tongsa translate DIR -i INPUT -o OUTPUT` does once it has started."""
     from dataclasses import replace
 
-    from tongsa.cli.job import Form, Job
-
+    from tongsa.cli.lines import LineTranslation, OutputFormat
     from tongsa.runs.directory import Run
     from tongsa.translation.translator import Translator
 
@@ -44,9 +43,10 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
         return [found.text for found in translator.translate(texts, replace(translator.search, beam=beam))]
 
     def file(source: Path, output: Path, beam: int) -> None:
-        form = Form(nbest=1, scores=False, alignment=False)
-        job = Job(translator, replace(translator.search, beam=beam), form, weights=Run(directory).weights_file)
-        job.to_file(source, output, resume=False)
+        output_format = OutputFormat(nbest=1, scores=False, alignment=False)
+        search = replace(translator.search, beam=beam)
+        lines = LineTranslation(translator, search, output_format, weights=Run(directory).weights_file)
+        lines.to_file(source, output, resume=False)
 
     return translate, file
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tongsa
 from tongsa.base.errors import RecipeError
 from tongsa.config import Recipe, TransformerSection, merge, parse_settings, read_toml
+from tongsa.config.schedules import SCHEDULES
 
 ROOT = Path(tongsa.__file__).parent
 
@@ -120,9 +121,9 @@ def test_all_problems_are_told_together() -> None:
         "model.d_modle is no key of this recipe: did you mean d_model?",
         "model.heads is 'x'; it must be a whole number",
         "model.dropout is 1.5; it must be at least 0 and below 1",
-        "training.schedule is 'linear'; it can be noam, inverse-sqrt, cosine, constant",
         "training.updates is 0; it must be at least 1",
         "training.peak is -1.0; it must not be negative",
+        f"training.schedule is 'linear'; it can be {', '.join(SCHEDULES)}",
         "decoding must be a section: write [decoding] on a line of its own",
     ]
 

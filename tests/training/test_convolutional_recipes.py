@@ -29,27 +29,16 @@ RECIPES = {
 }
 
 
-def train(corpus: Path, out: Path, recipe: str, changes: dict[str, str], *, resume: bool = False) -> tongsa.Translator:
-    found = tongsa.train(
-        corpus,
-        source="ko",
-        target="en",
-        out=out,
-        settings=changes,
-        recipe=recipe,
-        threads=1,
-        device="cpu",
-        resume=resume,
-    )
-    assert found is not None
-    return found
+def train(corpus: Path, out: Path, recipe: str, changes: dict[str, str]) -> None:
+    options = {"settings": changes, "recipe": recipe, "threads": 1, "device": "cpu"}
+    assert tongsa.train(corpus, source="ko", target="en", out=out, **options) is not None
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_trains_goes_on_and_translates(recipe: str, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / recipe
     train(corpus, out, recipe, {**SETTINGS, **RECIPES[recipe]})
-    translator = train(corpus, out, recipe, {"training.updates": "5"}, resume=True)
+    translator = tongsa.resume(out, settings={"training.updates": "5"})
     card = Run(out).read_card()
     assert card.recipe.model.architecture == recipe
     assert card.training.updates == 5

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, grouped
+from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, SearchOptions, grouped
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
@@ -75,12 +75,7 @@ def translate_documents(
     from tongsa.base.progress import for_this_stream
 
     translator = engine.load(directory)
-    search = translator.search
-    translator.search = replace(
-        search,
-        beam=search.beam if beam is None else beam,
-        length_penalty=search.length_penalty if length_penalty is None else length_penalty,
-    )
+    translator.search = SearchOptions(beam=beam, length_penalty=length_penalty).over(translator.search)
     translate_files(translator, files, options, for_this_stream())
 
 

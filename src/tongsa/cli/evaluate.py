@@ -6,13 +6,28 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tongsa.base.errors import CorpusError
-from tongsa.cli.options import Beam, Corpora, Directory, Encoding, EngineOptions, LengthPenalty, Salvage, grouped
+from tongsa.cli.options import (
+    Beam,
+    Corpora,
+    Directory,
+    Encoding,
+    EngineOptions,
+    LengthPenalty,
+    Salvage,
+    SearchOptions,
+    grouped,
+)
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
+
+if TYPE_CHECKING:
+    from tongsa.base.progress import Show
+    from tongsa.decoding.search import Search
+    from tongsa.translation.translator import Translator
 
 
 @grouped
@@ -38,46 +53,45 @@ def evaluate(
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.formats.pairs import Reading, open_corpus
-    from tongsa.translation.options import TranslateOptions
-    from tongsa.translation.stream import Stream, Texts
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
     text_metrics(metrics)  # an unknown one is an error before the minutes of translating
     translator = engine.load(directory)
-    languages = Reading(
-        source=translator.card.source, target=translator.card.target, encoding=encoding, salvage=salvage
-    )
-    opened = open_corpus(corpus, languages)
+    source, target = translator.card.source, translator.card.target
+    opened = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding, salvage=salvage))
     pairs = list(opened)
     show = for_this_stream()
     if not pairs:
         raise CorpusError(f"{opened.name} has no pairs to evaluate on", *opened.left_out.lines())
     for line in opened.left_out.lines():
         show.say(line)
-    search = translator.search
-    search = replace(
-        search,
-        beam=search.beam if beam is None else beam,
-        length_penalty=search.length_penalty if length_penalty is None else length_penalty,
-        scores=False,
-    )
-    found: list[str] = []
-    notes: Counter[str] = Counter()
-    with show.bar("translating", len(pairs), "lines") as bar:
-        stream = Stream(translator, TranslateOptions(search=search), Texts.decode)
-        for done in stream.translate(Texts([pair.source for pair in pairs])):
-            found += [translation.text for translation in done.translations]
-            notes.update(note for translation in done.translations for note in translation.notes)
-            bar.advance(len(done.translations))
-    for note, count in notes.items():
-        show.say(f"{count:,} of {len(pairs):,} lines: {note}")
+    search = SearchOptions(beam=beam, length_penalty=length_penalty).over(translator.search)
+    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    found = _translate(translator, sources, replace(search, scores=False), show)
     if save:
         # a text that was copied as it is may hold line ends of its own
         write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))
-    sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    scores = score(found, references, translator.card.target, metrics, sources)
+    scores = score(found, references, target, metrics, sources)
     if as_json:
         print(json.dumps({name: value.to_values() for name, value in scores.items()}))
         return
     for name, value in scores.items():
         print(f"{name:5} {METRICS[name].format(value.score):>6}   {value.signature}")
+
+
+def _translate(translator: Translator, sources: list[str], search: Search, show: Show) -> list[str]:
+    """The translations; what is to be said of them is said at the end."""
+    from tongsa.translation.options import TranslateOptions
+    from tongsa.translation.stream import Stream, Texts
+
+    found: list[str] = []
+    notes: Counter[str] = Counter()
+    with show.bar("translating", len(sources), "lines") as bar:
+        stream = Stream(translator, TranslateOptions(search=search), Texts.decode)
+        for done in stream.translate(Texts(sources)):
+            found += [translation.text for translation in done.translations]
+            notes.update(note for translation in done.translations for note in translation.notes)
+            bar.advance(len(done.translations))
+    for note, count in notes.items():
+        show.say(f"{count:,} of {len(sources):,} lines: {note}")
+    return found

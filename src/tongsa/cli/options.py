@@ -12,7 +12,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -22,6 +22,7 @@ from tongsa.base.errors import UsageError
 from tongsa.formats.registry import suffixes_with
 
 if typing.TYPE_CHECKING:
+    from tongsa.decoding.search import Sampling, Search
     from tongsa.translation.translator import Translator
 
 Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
@@ -86,6 +87,46 @@ class EngineOptions:
             device=self.device,
             shortlist=self.shortlist,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    panel: ClassVar[str] = "Search"
+
+    beam: Beam = None
+    length_penalty: LengthPenalty = None
+    nbest: Annotated[
+        int, typer.Option("--nbest", help="Print this many hypotheses: number, tab, score, tab, text.")
+    ] = 1
+    sample: Annotated[bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")] = (
+        False
+    )
+    temperature: Annotated[
+        float, typer.Option("--temperature", help="With --sample: below 1 is tamer, above 1 wilder.")
+    ] = 1.0
+    top_k: Annotated[int, typer.Option("--top-k", help="With --sample: draw from the k likeliest tokens.")] = 0
+    top_p: Annotated[
+        float, typer.Option("--top-p", help="With --sample: draw from the likeliest tokens that sum to p.")
+    ] = 1.0
+    seed: Annotated[int, typer.Option("--seed", help="With --sample: seed of the draws.")] = 0
+
+    def __post_init__(self) -> None:
+        if not self.sample and (self.temperature != 1.0 or self.top_k or self.top_p != 1.0):
+            raise UsageError("--temperature, --top-k and --top-p go with --sample")
+
+    def over(self, search: Search) -> Search:
+        """A translator's own settings, but for what the command says."""
+        found = replace(search, nbest=self.nbest, sampling=self._sampling())
+        if self.beam is not None:
+            found = replace(found, beam=self.beam)
+        return found if self.length_penalty is None else replace(found, length_penalty=self.length_penalty)
+
+    def _sampling(self) -> Sampling | None:
+        from tongsa.decoding.search import Sampling
+
+        if not self.sample:
+            return None
+        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 
 from tongsa.base.errors import UsageError
 from tongsa.cli.document import DocumentOptions, translate_documents
-from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, grouped, renamed
-
-if TYPE_CHECKING:
-    from tongsa.decoding.search import Sampling, Search
+from tongsa.cli.options import Directory, EngineOptions, SearchOptions, grouped, renamed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,46 +30,6 @@ class FileOptions:
     alignment: Annotated[
         bool, typer.Option("--alignment", help="Print source-target token pairs after each line, with a tab.")
     ] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions:
-    panel: ClassVar[str] = "Search"
-
-    beam: Beam = None
-    length_penalty: LengthPenalty = None
-    nbest: Annotated[
-        int, typer.Option("--nbest", help="Print this many hypotheses: number, tab, score, tab, text.")
-    ] = 1
-    sample: Annotated[bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")] = (
-        False
-    )
-    temperature: Annotated[
-        float, typer.Option("--temperature", help="With --sample: below 1 is tamer, above 1 wilder.")
-    ] = 1.0
-    top_k: Annotated[int, typer.Option("--top-k", help="With --sample: draw from the k likeliest tokens.")] = 0
-    top_p: Annotated[
-        float, typer.Option("--top-p", help="With --sample: draw from the likeliest tokens that sum to p.")
-    ] = 1.0
-    seed: Annotated[int, typer.Option("--seed", help="With --sample: seed of the draws.")] = 0
-
-    def __post_init__(self) -> None:
-        if not self.sample and (self.temperature != 1.0 or self.top_k or self.top_p != 1.0):
-            raise UsageError("--temperature, --top-k and --top-p go with --sample")
-
-    def over(self, search: Search) -> Search:
-        """A translator's own settings, but for what the command says."""
-        found = replace(search, nbest=self.nbest, sampling=self._sampling())
-        if self.beam is not None:
-            found = replace(found, beam=self.beam)
-        return found if self.length_penalty is None else replace(found, length_penalty=self.length_penalty)
-
-    def _sampling(self) -> Sampling | None:
-        from tongsa.decoding.search import Sampling
-
-        if not self.sample:
-            return None
-        return Sampling(temperature=self.temperature, top_k=self.top_k, top_p=self.top_p, seed=self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)

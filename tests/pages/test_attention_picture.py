@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import xml.etree.ElementTree as Xml
 from pathlib import Path
@@ -16,6 +17,8 @@ from tongsa.models.contracts import Attention
 pytest.importorskip("matplotlib", reason="needs matplotlib:  pip install 'tongsa[pictures]'")
 
 from tongsa.pages import attention_picture as picture
+from tongsa.pages.frame import STATIC
+from tongsa.pages.heatmaps import INK
 
 
 def made(source: tuple[str, ...] = ("▁The", "▁$dog$", "</s>"), heads: int = 4) -> Inspection:
@@ -82,3 +85,9 @@ def test_the_style_sheet_and_the_picture_have_the_same_ink() -> None:
 
     style = Path(STATIC / "colours.css").read_text(encoding="utf-8")
     assert all(f"--heat-{i}: {colour};" in style for i, colour in enumerate(picture.RAMP))
+
+
+def test_pictures_have_the_colours_of_the_page() -> None:
+    light = (STATIC / "colours.css").read_text(encoding="utf-8").split("@media")[0]
+    assert tuple(re.findall(r"--heat-\d: (#\w+)", light)) == picture.RAMP
+    assert picture.RAMP[3] == "#{:02x}{:02x}{:02x}".format(*INK)

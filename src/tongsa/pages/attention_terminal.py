@@ -8,10 +8,10 @@ from rich.style import Style
 from rich.text import Text
 
 from tongsa.engines.inspection import Kind, shown
+from tongsa.pages.heatmaps import INK
 
 SHADES = (" ", "·", "░", "▒", "▓", "█")
 """For terminals without colours."""
-INK = (58, 92, 190)
 TALLEST = 12
 """Letters of a column's name."""
 

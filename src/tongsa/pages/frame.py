@@ -14,6 +14,8 @@ from tongsa.pages.markup import escape
 STATIC = Path(__file__).parent / "static"
 """Styles and scripts of the kit; the server serves this folder too, for its own page."""
 
+STYLES, SCRIPT = ("colours.css", "kit.css"), "kit.js"
+
 SEAL = '<div class="seal" lang="ko" title="통사, the court interpreters of Joseon"><span>통</span><span>사</span></div>'
 
 
@@ -33,12 +35,18 @@ class Section:
         return f'<section id="{self.key}"><h2>{escape(self.title)}{aside}</h2>{self.content}</section>'
 
 
-def page(title: str, *, heading: str, sections: Sequence[Section], footer: str) -> str:
-    """A page in the kit's style: navigation, a heading, sections. All but `title` is HTML."""
+def page(title: str, *, heading: str, sections: Sequence[Section], footer: str, served: str = "") -> str:
+    """A page in the kit's style: navigation, a heading, sections. All but `title` is HTML.
+
+    It is a file that holds everything, unless `served` is where a server has the files of the kit.
+    """
     links = "".join(f'<a href="#{section.key}">{escape(section.title)}</a>' for section in sections)
     drawn = "".join(section.draw() for section in sections)
     body = f'<main><nav>{links}</nav>{heading}{drawn}<footer>{footer}</footer></main><div id="tip" hidden></div>'
-    return document(title, body, style=read("colours.css", "kit.css"), script=read("kit.js"), style_attributes=True)
+    if served:
+        links = "".join(f'<link rel="stylesheet" href="{served}/{name}">' for name in STYLES)
+        return _html(title, f'{body}<script src="{served}/{SCRIPT}"></script>', links)
+    return document(title, body, style=read(*STYLES), script=read(SCRIPT), style_attributes=True)
 
 
 def heading(title: str, *, over: str = "", text: str = "") -> str:
@@ -48,21 +56,22 @@ def heading(title: str, *, over: str = "", text: str = "") -> str:
     return f"<header>{SEAL}<div>{above}<h1>{title}</h1>{below}</div></header>"
 
 
-def document(
-    title: str, body: str, *, style: str, script: str = "", style_attributes: bool = False, language: str = "en"
-) -> str:
+def document(title: str, body: str, *, style: str, script: str = "", style_attributes: bool = False) -> str:
     """A whole HTML file. Its policy lets only this script and style work and nothing be fetched, whatever the data
     may hold; `style_attributes` also allows style="..." in the body."""
     styles = "'unsafe-inline'" if style_attributes else _digest(style)
     scripts = f"; script-src {_digest(script)}" if script else ""
     policy = f"default-src 'none'; img-src data:; style-src {styles}{scripts}"
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
+    return _html(title, f"{body}{f'<script>{script}</script>' if script else ''}", head)
+
+
+def _html(title: str, body: str, head: str) -> str:
     return (
-        f'<!doctype html>\n<html lang="{escape(language)}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(title)}</title><style>{style}</style></head>"
-        f"<body>{body}{f'<script>{script}</script>' if script else ''}</body></html>\n"
+        f"{head}<title>{escape(title)}</title></head><body>{body}</body></html>\n"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from tongsa.pages.frame import Section, heading, page
 from tongsa.server.api.pipeline import endpoint
 from tongsa.server.http.answers import JSON
 from tongsa.server.http.routes import Interface, Route
@@ -89,22 +90,30 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def reference(document: dict[str, Any]) -> str:
-    """The page: a section for each route, with its parameters and answers."""
-    sections = "".join(
-        _section(path, method, route)
-        for path, methods in document["paths"].items()
-        for method, route in methods.items()
-    )
-    return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Tongsa: HTTP interface</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"></head><body><main>'
-        f"<h1>Tongsa {escape(document['info']['version'])}</h1><p>{escape(document['info']['summary'])}. "
-        'As OpenAPI: <a href="/spec">/spec</a></p>'
-        f"{sections}</main></body></html>"
+    """The page: a section for each interface, with the parameters and answers of its routes."""
+    interfaces: dict[str, str] = {}
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            tag = next(iter(route.get("tags", ())), "Others")
+            interfaces[tag] = interfaces.get(tag, "") + _route(path, method, route)
+    about = document["info"]
+    return page(
+        "Tongsa: HTTP interface",
+        heading=heading(
+            f"Tongsa {escape(about['version'])}",
+            over="HTTP interface",
+            text=f'{escape(about["summary"])}. As OpenAPI: <a href="/spec">/spec</a>',
+        ),
+        sections=[
+            Section(key=f"interface-{number}", title=tag, content=content)
+            for number, (tag, content) in enumerate(interfaces.items())
+        ],
+        footer='<a href="/">To the page for translating</a>',
+        served="/static/kit",
     )
 
 
-def _section(path: str, method: str, route: dict[str, Any]) -> str:
+def _route(path: str, method: str, route: dict[str, Any]) -> str:
     content = route.get("requestBody", {}).get("content", {})
     fields = next(iter(content.values()))["schema"] if content else {}
     required = fields.get("required", [])
@@ -114,9 +123,10 @@ def _section(path: str, method: str, route: dict[str, Any]) -> str:
         for status, answer in route.get("responses", {}).items()
     )
     return (
-        f"<section><h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(route.get('description', ''))}</p>"
+        f'<h3><code class="route">{method.upper()} {escape(path)}</code></h3>'
+        f"<p>{escape(route.get('description', ''))}</p>"
         + (f"<p>As {escape(', '.join(content))}</p><ul>{rows}</ul>" if rows else "")
-        + f"<details><summary>Answers</summary><ul>{answers}</ul></details></section>"
+        + f"<details><summary>Answers</summary><ul>{answers}</ul></details>"
     )
 
 

@@ -49,7 +49,7 @@ def test_text_that_is_not_utf_8_names_file_line_and_byte(tongsa: Tongsa, corpus:
     # with the encoding named, the text is read: the next thing is that 200,000 subwords are too many
     said = train(tongsa, corpus, "--encoding", "cp1252", "--set", "subwords.size=200000")
     assert "too small for a vocabulary" in said
-    assert "is no encoding" in train(tongsa, corpus, "--encoding", "klingon")
+    assert "unknown encoding" in train(tongsa, corpus, "--encoding", "klingon")
 
 
 def test_an_empty_file_is_told(tongsa: Tongsa, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,3 +144,60 @@ def test_texts_that_tidying_changes_are_kept_as_they_were_only_for_validation(tm
         lines = (tmp_path / spill.FOLDER / "pairs").read_text(encoding="utf-8").split("\n")
         assert json.loads(lines[0].split("\t")[3]) == list(odd[0])
     assert Counter(len(line.split("\t")) for line in lines) == {4: 30, 1: 1}
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+
+from tongsa.base.progress import Silent
+from tongsa.config.presets import load_recipe
+from tongsa.data.prepare import PrepareSettings, prepare_pairs
+from tongsa.data.spill import spilled
+from tongsa.formats.pairs import Reading, open_corpus
+
+
+class Loud(Silent):
+    def say(self, text):
+        print(text, flush=True)
+        sys.stdin.readline()
+
+
+out, recipe = Path(sys.argv[2]), load_recipe("tiny", {"subwords.size": "290"})
+corpus = open_corpus([sys.argv[1]], Reading(source="en", target="de"))
+with spilled(corpus, recipe.corpus, seed=1, folder=out / "data", show=Loud()) as text:
+    Loud().say("read")
+    prepare_pairs(text, None, PrepareSettings(directory=out, recipe=recipe, threads=1, show=Loud()))
+"""
+
+
+@pytest.mark.parametrize("said", ["read", "holding out", "learning", "left out", "validating"])
+def test_after_a_kill_the_same_command_goes_on(tmp_path: Path, said: str) -> None:
+    path = tmp_path / "train.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in [*numbered(400), ("", "x")]), encoding="utf-8")
+
+    def run(out: Path, until: str = "") -> None:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, path, out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with process:
+            for line in process.stdout:
+                if until and line.startswith(until):
+                    process.kill()
+                    break
+                process.stdin.write("\n")
+                process.stdin.flush()
+        assert process.returncode == (-9 if until else 0)
+
+    run(tmp_path / "whole")
+    run(tmp_path / "killed", until=said)
+    assert (tmp_path / "killed" / "data" / spill.FOLDER).exists()
+    run(tmp_path / "killed")
+    found = [
+        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        for out in (tmp_path / "whole", tmp_path / "killed")
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) > 8

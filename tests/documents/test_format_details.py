@@ -200,7 +200,7 @@ def test_attributes_that_people_read_are_translated_and_no_others(tmp_path: Path
 
 def test_an_encoding_or_a_byte_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"some words\nand \xff\n")
-    with pytest.raises(CorpusError, match="klingon is no encoding"):
+    with pytest.raises(CorpusError, match="unknown encoding: klingon"):
         translate_document(upper(), tmp_path / "a.txt", encoding="klingon")
     with pytest.raises(CorpusError, match=r"a\.txt, line 2: not utf-8 \(0xff"):
         translate_document(upper(), tmp_path / "a.txt")

@@ -88,7 +88,7 @@ def test_packed_memories_read_alike(tmp_path: Path) -> None:
     assert texts(tmp_path / "b.tmx.gz") == texts(plain)
     corpus = opened(tmp_path / "c.zip")
     assert [pair[:2] for pair in corpus] == texts(plain) * 2
-    assert dict(corpus.left_out.dropped) == {"files of no kind that can be read": 1}
+    assert dict(corpus.left_out.dropped) == {"files of unknown kind": 1}
     assert str(next(iter(corpus)).where).startswith(f"{tmp_path}/c.zip/b.tmx.gz, line 4")
 
 

@@ -153,7 +153,7 @@ def test_subwords_saved_over_others_replace_them(tmp_path: Path, bpe: Vocabulary
 @pytest.mark.parametrize("keep", [0.0, 0.5, 0.99])
 def test_a_model_cut_short_is_told(tmp_path: Path, bpe: Vocabulary, keep: float) -> None:
     (tmp_path / "subwords.model").write_bytes(bpe.model[: int(keep * len(bpe.model))])
-    with pytest.raises(DirectoryError, match=r"subwords\.model is no SentencePiece model"):
+    with pytest.raises(DirectoryError, match=r"subwords\.model is not a SentencePiece model"):
         Subwords.load(tmp_path)
 
 

@@ -39,7 +39,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     except RuntimeError as error:  # zipfile's word for a password
         raise CorpusError(f"{path} cannot be read: it is encrypted") from error
     except zipfile.BadZipFile as error:
-        raise CorpusError(f"{path} is no zip archive, or a damaged one: {error}") from error
+        raise CorpusError(f"{path} is not a zip archive, or is damaged: {error}") from error
     except NotImplementedError as error:
         raise CorpusError(f"{path} is packed in a way that cannot be read: {error}") from error
     except OSError as error:
@@ -84,7 +84,7 @@ def _members(path: Path) -> list[str]:
     try:
         return sorted(info.filename for info in _archive(path).infolist() if not info.is_dir())
     except zipfile.BadZipFile as error:
-        raise CorpusError(f"{path} is no zip archive, or a damaged one: {error}") from error
+        raise CorpusError(f"{path} is not a zip archive, or is damaged: {error}") from error
 
 
 def _archive(path: Path) -> zipfile.ZipFile:

@@ -48,7 +48,7 @@ def _opener(path: Path) -> Callable[[bytes, Path, Options], Document]:
     known = find_format(path.suffix)
     if known is None or known.open_document is None:
         kinds = " ".join(suffixes_with("open_document"))
-        raise UsageError(f"{path} is of no kind that can be translated", f"Kinds: {kinds}")
+        raise UsageError(f"unknown kind of document: {path}", f"Kinds: {kinds}")
     return known.open_document
 
 

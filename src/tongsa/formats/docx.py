@@ -36,7 +36,7 @@ _UNSEEN = {"lang", "noProof"}
 def open_document(data: bytes, path: Path, options: Options) -> DocxDocument:
     archive = Archive(data, path)
     if "word/document.xml" not in archive.names:
-        raise CorpusError(f"{path} is no Word document: it has no word/document.xml")
+        raise CorpusError(f"{path} is not a Word document: it has no word/document.xml")
     document = DocxDocument(archive)
     for name in archive.names:
         if PARTS.fullmatch(name):

@@ -77,7 +77,7 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
         json.loads(encoded.text)
     except (json.JSONDecodeError, RecursionError) as error:
         where = f", line {error.lineno:,}" if isinstance(error, json.JSONDecodeError) else ""
-        raise CorpusError(f"{path}{where}: no JSON that can be read: {error}") from error
+        raise CorpusError(f"{path}{where}: not JSON: {error}") from error
     document = SpanDocument(path, data, encoded)
     ascii_only = "\\u" in encoded.text and encoded.text.isascii()
     for start, end, name in _values(encoded.text):

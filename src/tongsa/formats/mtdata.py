@@ -44,7 +44,7 @@ def _languages(corpus: str, reading: Reading) -> list[str]:
     parts = corpus.split("-")
     if len(parts) != 5 or not re.fullmatch(r"[\w.+-]+", corpus):
         raise CorpusError(
-            f"mtdata:{corpus} is no name that mtdata gives",
+            f"mtdata:{corpus} is not a name of mtdata's",
             "A name is GROUP-NAME-VERSION-LANGUAGE-LANGUAGE, for example mtdata:Statmt-news_commentary-16-deu-eng.",
             "See what there is:  mtdata list --langs deu-eng",
         )

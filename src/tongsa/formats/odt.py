@@ -21,7 +21,7 @@ _NOT_TRANSLATED = (f"{{{_TEXT}}}tracked-changes",)
 def open_document(data: bytes, path: Path, options: Options) -> OdtDocument:
     archive = Archive(data, path)
     if "content.xml" not in archive.names:
-        raise CorpusError(f"{path} is no OpenDocument file: it has no content.xml")
+        raise CorpusError(f"{path} is not an OpenDocument file: it has no content.xml")
     document = OdtDocument(archive)
     for name in PARTS:
         if name in archive.names:

@@ -94,12 +94,12 @@ class Corpus:
     parts: tuple[tuple[Path, ReadPairs], ...]
     reading: Reading
     unread: tuple[Path, ...] = ()
-    """Files of a directory or archive that are of no kind that can be read."""
+    """Files of a directory or archive in no format that is known."""
 
     def __iter__(self) -> Iterator[Pair]:
         self.reading.left_out.clear()
         for path in self.unread:
-            self.reading.left_out.drop("files of no kind that can be read", Place(path, "all of it"))
+            self.reading.left_out.drop("files of unknown kind", Place(path, "all of it"))
         for path, reader in self.parts:
             try:
                 yield from reader(path, self.reading)
@@ -144,7 +144,7 @@ def _reader(path: Path, reading: Reading) -> ReadPairs:
         if read_pairs := _by_suffix(path):
             return read_pairs
         raise CorpusError(
-            f"{path} is of no kind that can be read",
+            f"unknown kind of file: {path}",
             f"Readable: {', '.join(suffixes_with('read_pairs'))} (also {', '.join(PACKED)}, .zip),"
             " the prefix of two aligned files,"
             " a directory.",
@@ -190,7 +190,7 @@ def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, Rea
     if not parts:
         raise CorpusError(
             f"there is no corpus in {folder}",
-            f"None of its {len(others):,} files is of a kind that can be read, and no two are aligned.",
+            f"None of its {len(others):,} files is in a format that is known, and no two are aligned.",
             *([f"There are: {', '.join(path.name for path in others[:8])}"] if others else []),
         )
     return list(parts.items()), others

@@ -36,7 +36,7 @@ def writing(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[Wri
     write_pairs = known.write_pairs if known else ALIGNED.write_pairs
     if write_pairs is None or path.suffix.lower() in _NOT_A_PREFIX:
         raise UsageError(
-            f"{path} is of no kind that pairs can be written to",
+            f"pairs cannot be written to {path}: unknown kind of file",
             f"Writable: {', '.join(suffixes_with('write_pairs'))}, packed with {', '.join(PACKED)},"
             " or a prefix for two aligned files.",
         )

@@ -142,7 +142,7 @@ def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator
 def open_document(data: bytes, path: Path, options: Options) -> XliffDocument:
     root = parse(data, path)
     if local(root) != "xliff":
-        raise CorpusError(f"{path} is no XLIFF: its root is <{local(root)}>")
+        raise CorpusError(f"{path} is not XLIFF: its root is <{local(root)}>")
     document = XliffDocument(data, root, options.languages.target, is_2=(root.get("version") or "1.2").startswith("2"))
     for holder in [root] if document.is_2 else [each for each in root.iter() if local(each) == "file"]:
         _check_languages(holder, path, options)

@@ -33,7 +33,7 @@ def parse(data: bytes, where: Path | str) -> Any:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise CorpusError(f"{where}, line {error.lineno or 1:,}: no XML that can be read: {error.msg}") from error
+        raise CorpusError(f"{where}, line {error.lineno or 1:,}: not XML: {error.msg}") from error
     refuse_entities(root.getroottree(), where)
     return root
 

@@ -31,7 +31,7 @@ class Archive:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise CorpusError(
-                f"{path} is no document that can be read: {error}", "It may have been cut short."
+                f"{path} cannot be opened as a zip archive: {error}", "It may have been cut short."
             ) from error
         self._check()
 

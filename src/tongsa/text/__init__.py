@@ -1,1 +1,4 @@
-"""Text: reading pairs, cleaning them, cutting them into subwords. Nothing here knows of tensors."""
+"""Text: lines, languages, sentences, placeholders, subwords. Nothing in here knows of tensors.
+
+May import base and config.
+"""

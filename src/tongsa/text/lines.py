@@ -64,7 +64,7 @@ def encoding_name(name: str) -> str:
 
 
 def unknown_encoding(name: str) -> CorpusError:
-    return CorpusError(f"{name} is no encoding that Python knows", "For example: utf-8, cp949, cp1252")
+    return CorpusError(f"unknown encoding: {name}", "For example: utf-8, cp949, cp1252")
 
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -142,7 +142,7 @@ def _load(path: Path) -> Vocabulary:
         raise DirectoryError(f"{path} cannot be read: {error.strerror}") from error
     except RuntimeError as error:
         raise DirectoryError(
-            f"{path} is no SentencePiece model", "It may have been cut short while it was copied."
+            f"{path} is not a SentencePiece model", "It may have been cut short while it was copied."
         ) from error
 
 

@@ -27,6 +27,8 @@ ARCHITECTURES: dict[str, str] = {
     "extended-neural-gpu": "tongsa.models.neural_gpu:NeuralGPU",
     "decoder-only": "tongsa.models.decoder_only:DecoderOnly",
     "encoder-only": "tongsa.models.encoder_only:EncoderOnly",
+    "memory-network": "tongsa.models.memory_network:MemoryNetwork",
+    "memory-language-model": "tongsa.models.memory_language_model:MemoryLanguageModel",
 }
 """The class of each model. Its module is imported when a recipe names the architecture, and not before."""
 
@@ -53,6 +55,11 @@ class ModelSection:
     def longest(self) -> int | None:
         """Tokens of the longest sequence that the model can take, where it has such a limit."""
         return None
+
+    @property
+    def context(self) -> int:
+        """Tokens before the target that a language model reads as its memory; 0 for most, which get no memory."""
+        return 0
 
     def facts(self, n: float) -> Facts | None:
         """The line of Table 1 for sequences of mean length n; None where the architecture does not tell."""

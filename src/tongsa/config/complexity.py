@@ -47,6 +47,9 @@ DILATED = LayerKind(
     lambda n, k: math.log(max(n, k), max(k, 2)),
 )
 
+# Not a row of the paper's: one query attends to n memories.
+MEMORY_HOP = LayerKind("memory hop", "n·d", "1", "1", lambda n, d, k: n * d, lambda n, k: 1, lambda n, k: 1)
+
 BY_ATTENTION = "1, by attention"
 """From a source position to a target position, where the decoder attends to the source."""
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from torch import nn
+
 from tongsa.base.errors import RecipeError
 from tongsa.config import ModelSection
 from tongsa.config.architectures import ARCHITECTURES, model_class
 from tongsa.models.contracts import Decoder, Encoder, Seq2Seq
 
-Model = TypeVar("Model", Decoder, Encoder, Seq2Seq)
+Model = TypeVar("Model", bound=nn.Module)
 
 __all__ = ["Decoder", "Encoder", "Seq2Seq", "architectures_of", "build", "build_a"]
 

@@ -1,6 +1,6 @@
 """The memory network as a language model: "End-To-End Memory Networks" (Sukhbaatar et al. 2015), §5.
 
-The memories are the N words before the one to be written, a word each, so no sentence is encoded; and nobody asks a
+The memories are the N words before the one to be written, a word each, so no sentence is encoded; and there is no
 question, so u^1 is a constant. The hops share their matrices (layer-wise, "RNN-like", §2.2):
 
     u^1 = (0.1, ..., 0.1)
@@ -16,72 +16,122 @@ taken for a whole piece of text at once, and each word's own N of them are the b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, pad
+from torch.nn.functional import pad
+
+from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, MAX_WIDTH, ModelSection
+from tongsa.config.complexity import MEMORY_HOP, Facts
+from tongsa.config.sections import bounds
+from tongsa.models.contracts import NO_MEMORY, Decoder, State, Tree
+from tongsa.models.dropout import dropout
 
 QUESTION = 0.1
 """Every component of u^1 (§5)."""
-H_AT_FIRST = 0.7
-"""H begins as so much of the identity."""
+INITIAL_H = 0.7
+"""H begins as this multiple of the identity."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryLanguageModelShape:
-    """Everything that says which weights there are."""
+class MemoryLanguageModelSection(ModelSection):
+    """The memory network of §5; the paper's larger model has d = 500 and 7 hops."""
 
-    words: int
-    d: int = 150
+    architecture: Literal["memory-language-model"] = "memory-language-model"
+    """Name of the architecture; d_model is d."""
+    d_model: int = 150
+    """d, the width of embeddings and hops."""
     hops: int = 6
+    """K, how many times the model attends to the words before (§2.2)."""
     memories: int = 100
-    """N: words that it looks back."""
+    """N, how many words before it the model attends to."""
+
+    @property
+    def context(self) -> int:
+        return self.memories - 1
+
+    def facts(self, n: float) -> Facts:
+        layers = f"{self.hops} hops"
+        return Facts(kind=MEMORY_HOP, layers=layers, d=self.d_model, decoder_path="–", sees=self.memories)
+
+    def problems(self) -> list[str]:
+        found = bounds(self, hops=(1, MAX_LAYERS), memories=(1, MAX_POSITIONS))
+        return super().problems() + found + bounds(self, d_model=(2, MAX_WIDTH))
 
 
-class MemoryLanguageModel(nn.Module):
-    """The next word from hops over the words before it."""
+class MemoryLanguageModel(Decoder):
+    """The next word from hops over the words before it.
 
-    def __init__(self, shape: MemoryLanguageModelShape, p_drop: float = 0.0) -> None:
+    Its memory, as search and training give it, holds the N - 1 tokens (batch, N - 1) before the target; without one
+    there is nothing but `<pad>` before it.
+    """
+
+    section = MemoryLanguageModelSection
+
+    def __init__(self, config: MemoryLanguageModelSection, size: int) -> None:
         super().__init__()
-        self.shape = shape
-        self.p_drop = p_drop
-        self.a = nn.Embedding(shape.words, shape.d)
-        self.c = nn.Embedding(shape.words, shape.d)
-        self.t_a = nn.Parameter(torch.empty(shape.memories, shape.d))
-        self.t_c = nn.Parameter(torch.empty(shape.memories, shape.d))
-        self.h = nn.Linear(shape.d, shape.d, bias=False)
-        self.w = nn.Linear(shape.d, shape.words, bias=False)
+        self.config = config
+        d = config.d_model
+        self.pad = size - 1
+        self.a = nn.Embedding(size, d, padding_idx=self.pad)
+        self.c = nn.Embedding(size, d, padding_idx=self.pad)
+        self.t_a = nn.Parameter(torch.empty(config.memories, d))
+        self.t_c = nn.Parameter(torch.empty(config.memories, d))
+        self.h = nn.Linear(d, d, bias=False)
+        self.w = nn.Linear(d, size, bias=False)
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=0.05)  # §5
-        # Not the paper's, which begins with noise here too: what a hop found then fades before the last one, and the
-        # first few hundred updates go by without learning anything but how frequent each word is.
         with torch.no_grad():
-            nn.init.eye_(self.h.weight).mul_(H_AT_FIRST)
+            # Not the paper's, which begins with noise here too: what a hop found then fades before the last one, and
+            # the first few hundred updates go by without learning anything but how frequent each word is.
+            nn.init.eye_(self.h.weight).mul_(INITIAL_H)
+            for table in (self.a, self.c):
+                table.weight[self.pad].zero_()
 
-    def forward(self, text: Tensor, seen: list[Tensor] | None = None) -> Tensor:
-        """Logits (batch, L, words) of the words after each of the last L, from text (batch, N - 1 + L).
-
-        `seen` collects p (batch, L, N), one tensor a hop; its last column is the word just before.
-        """
-        return self.w(self.features(text, seen))  # type: ignore[no-any-return]
-
-    def features(self, text: Tensor, seen: list[Tensor] | None = None) -> Tensor:
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
         """u^(K+1) (batch, L, d)"""
-        a, c = self._drop(self.a(text)), self._drop(self.c(text))  # (batch, N - 1 + L, d)
-        d, memories = self.shape.d, self.shape.memories
+        return self._hops(torch.cat([self._before(memory, target), target], dim=1), None)
+
+    def attend(self, memory: Tree, target: Tensor) -> list[Tensor]:
+        """p (batch, L, N), one tensor a hop; its last column is the word just before."""
+        seen: list[Tensor] = []
+        self._hops(torch.cat([self._before(memory, target), target], dim=1), seen)
+        return seen
+
+    def start(self, memory: Tree) -> State:
+        """Between two steps it knows the N - 1 tokens before; without a memory the first step makes them."""
+        return State(memory=NO_MEMORY, cache=memory)
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        text = torch.cat([self._before(state.cache, tokens[:, None]), tokens[:, None]], dim=1)  # (batch, N)
+        return self.project(self._hops(text, None)[:, 0]), State(state.memory, text[:, 1:])
+
+    def projection(self) -> Tensor:
+        return self.w.weight
+
+    def _before(self, memory: Tree, target: Tensor) -> Tensor:
+        if isinstance(memory, Tensor):
+            return memory
+        return target.new_full((len(target), self.config.memories - 1), self.pad)
+
+    def _hops(self, text: Tensor, seen: list[Tensor] | None) -> Tensor:
+        """u^(K+1) (batch, L, d) at each of the last L tokens of text (batch, N - 1 + L)."""
+        a, c = self._dropout(self.a(text)), self._dropout(self.c(text))  # (batch, N - 1 + L, d)
+        d, memories = self.config.d_model, self.config.memories
         u = a.new_full((len(text), text.shape[1] - memories + 1, d), QUESTION)
-        for _ in range(self.shape.hops):
+        for _ in range(self.config.hops):
             p = torch.softmax(band(u @ a.mT, memories) + u @ self.t_a.T, dim=-1)  # (batch, L, N)
             o = unband(p, a.shape[1]) @ c + p @ self.t_c
             linear, rectified = (self.h(u) + o).split([d - d // 2, d // 2], dim=-1)
             u = torch.cat([linear, torch.relu(rectified)], dim=-1)
             if seen is not None:
                 seen.append(p.detach())
-        return self._drop(u)
+        return self._dropout(u)
 
-    def _drop(self, x: Tensor) -> Tensor:
+    def _dropout(self, x: Tensor) -> Tensor:
         """Not in the paper: without it the model learns a small corpus by heart within a few passes."""
-        return dropout(x, self.p_drop, self.training)
+        return dropout(x, self.config.dropout if self.training else 0.0)
 
 
 def band(scores: Tensor, width: int) -> Tensor:

@@ -1,10 +1,10 @@
 """The memory network that answers questions: "End-To-End Memory Networks" (Sukhbaatar et al. 2015, arXiv 1503.08895).
 
-A story of sentences x_1 ... x_n, a question q, an answer a. Each of K hops looks over all sentences of the story and
+A story of sentences x_1 ... x_n, a question q, an answer a. Each of K hops attends to all sentences of the story and
 adds what it found to what it asks next:
 
     u^1 = B q                                      the question
-    p_i = softmax(u^T m_i),   m_i = A x_i          where it looks          Eq. 1
+    p_i = softmax(u^T m_i),   m_i = A x_i          where it attends        Eq. 1
     o   = sum_i p_i c_i,      c_i = C x_i          what it finds there     Eq. 2
     u^(k+1) = u^k + o^k                            what it asks next       Eq. 4
     a   = softmax(W (o^K + u^K))                   the answer              Eq. 3
@@ -20,6 +20,10 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, ModelSection
+from tongsa.config.complexity import MEMORY_HOP, Facts
+from tongsa.config.sections import bounds
+
 Tying = Literal["adjacent", "layerwise"]
 Encoding = Literal["position", "bag"]
 
@@ -28,19 +32,34 @@ NOTHING = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemoryNetworkShape:
-    """Everything that says which weights there are."""
+class MemoryNetworkSection(ModelSection):
+    """The memory network of §2 to §4; the defaults are the paper's for all tasks together."""
 
-    words: int
-    """V, the size of the vocabulary; answers are words of it."""
-    d: int = 50
-    """Width of the embeddings: 50 for all tasks together, 20 for one alone (§4.2)."""
+    architecture: Literal["memory-network"] = "memory-network"
+    """Name of the architecture; d_model is d."""
+    d_model: int = 50
+    """d, the width of the embeddings: 50 for all tasks together, 20 for one alone (§4.2)."""
+    dropout: float = 0.0
+    """The paper has none."""
     hops: int = 3
-    """K."""
+    """K, how many times the network attends to the story."""
     memories: int = 50
     """Sentences that fit into the memory: the most recent ones of a story (§4.2)."""
     tying: Tying = "adjacent"
     """Which matrices of the hops are the same (§2.2)."""
+    encoding: Encoding = "position"
+    """Sentences as weighted bags that keep the order of words (§4.1), or as plain bags of words."""
+    noise: float = 0.1
+    """Largest share of empty memories that training adds to a story (§4.1, random noise)."""
+
+    def facts(self, n: float) -> Facts:
+        layers = f"{self.hops} hops"
+        return Facts(kind=MEMORY_HOP, layers=layers, d=self.d_model, decoder_path="–", sees=self.memories)
+
+    def problems(self) -> list[str]:
+        return super().problems() + bounds(
+            self, hops=(1, MAX_LAYERS), memories=(1, MAX_POSITIONS), noise=(0, 1), dropout=(0, 0)
+        )
 
 
 @dataclass(frozen=True)
@@ -64,16 +83,19 @@ class Sentences:
 class MemoryNetwork(nn.Module):
     """Hops over the sentences of a story."""
 
-    def __init__(self, shape: MemoryNetworkShape) -> None:
+    section = MemoryNetworkSection
+
+    def __init__(self, config: MemoryNetworkSection, words: int) -> None:
+        """`words` is V, the size of the vocabulary; answers are words of it."""
         super().__init__()
-        self.shape = shape
-        adjacent = shape.tying == "adjacent"
+        self.config = config
+        adjacent = config.tying == "adjacent"
         # Adjacent (§2.2): A^1 = B, then A^(k+1) = C^k, and W^T = C^K. Layer-wise: A, C, B and W^T, each for all hops.
-        tables = shape.hops + 1 if adjacent else 4
-        self.embeddings = nn.Parameter(torch.empty(shape.words, tables, shape.d))
+        tables = config.hops + 1 if adjacent else 4
+        self.embeddings = nn.Parameter(torch.empty(words, tables, config.d_model))
         # T_A and T_C (§4.1) are tied as A and C are; time 0 is that of no memory, and stays zero.
-        self.times = nn.Parameter(torch.empty(shape.memories, shape.hops + 1 if adjacent else 2, shape.d))
-        self.h = None if adjacent else nn.Linear(shape.d, shape.d, bias=False)
+        self.times = nn.Parameter(torch.empty(config.memories, config.hops + 1 if adjacent else 2, config.d_model))
+        self.h = None if adjacent else nn.Linear(config.d_model, config.d_model, bias=False)
         for parameter in self.parameters():
             nn.init.normal_(parameter, std=0.1)  # §4.2
 
@@ -94,12 +116,12 @@ class MemoryNetwork(nn.Module):
         """
         embedded = self.embed(sentences)  # (sentences, tables, d)
         time = torch.cat([torch.zeros_like(self.times[:1]), self.times])
-        adjacent = self.shape.tying == "adjacent"
+        adjacent = self.config.tying == "adjacent"
         u = embedded[question, 0 if adjacent else 2]
-        for hop in range(self.shape.hops):
+        for hop in range(self.config.hops):
             a, c = (hop, hop + 1) if adjacent else (0, 1)
-            p = look(u, embedded[:, a], time[:, a], story, times, linear)
-            o = find(p, embedded[:, c], time[:, c], story, times)
+            p = attend(u, embedded[:, a], time[:, a], story, times, linear)
+            o = read(p, embedded[:, c], time[:, c], story, times)
             u = (u if self.h is None else self.h(u)) + o
             if seen is not None:
                 seen.append(p.detach())
@@ -109,21 +131,21 @@ class MemoryNetwork(nn.Module):
         """Every sentence through every matrix at once: (sentences, tables, d)."""
         flat = self.embeddings.flatten(1)  # (words, tables * d)
         alpha, beta = (bags @ flat for bags in (sentences.alpha, sentences.beta))
-        shape, d = (-1, *self.embeddings.shape[1:]), self.shape.d
+        shape, d = (-1, *self.embeddings.shape[1:]), self.config.d_model
         return alpha.view(shape) - beta.view(shape) * (torch.arange(1, d + 1, device=flat.device) / d)
 
 
-def look(u: Tensor, m: Tensor, time: Tensor, story: Tensor, times: Tensor, linear: bool) -> Tensor:
+def attend(u: Tensor, m: Tensor, time: Tensor, story: Tensor, times: Tensor, linear: bool) -> Tensor:
     """p_i = softmax(u^T (m_i + T_A(i))): (batch, memories)                                         Eq. 1, §4.1
 
-    Empty places of the memory have m_i = 0 and take part, as in the paper: a hop can look there to find nothing.
+    Empty places of the memory have m_i = 0 and take part, as in the paper: a hop can attend there to find nothing.
     A sentence that several stories share meets each u once, in a product of matrices, and is picked from there.
     """
     scores = (u @ m.T).gather(1, story) + (u @ time.T).gather(1, times)
     return scores if linear else torch.softmax(scores, dim=-1)
 
 
-def find(p: Tensor, c: Tensor, time: Tensor, story: Tensor, times: Tensor) -> Tensor:
+def read(p: Tensor, c: Tensor, time: Tensor, story: Tensor, times: Tensor) -> Tensor:
     """o = sum_i p_i (c_i + T_C(i)): (batch, d)                                                     Eq. 2, §4.1"""
     over_sentences = p.new_zeros(len(p), len(c)).scatter_add(1, story, p)
     over_times = p.new_zeros(len(p), len(time)).scatter_add(1, times, p)

@@ -35,7 +35,7 @@ class CorpusSection:
     """Which pairs of the corpus are used."""
 
     max_tokens: int = 256
-    """Pairs with more subwords than this on a side are left out, and counted."""
+    """Pairs with more subwords than this on a side are left out, and counted; language models read pieces of it."""
     max_ratio: float = 9.0
     """Pairs where one side has this many times the subwords of the other are left out, and counted (0: never)."""
     deduplicate: bool = False
@@ -43,7 +43,7 @@ class CorpusSection:
     mask: bool = False
     """Replace placeholders by {1}, {2}, ... on both sides, so that the model learns to carry them through documents."""
     held_out: int = 0
-    """Pairs to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
+    """Pairs (or lines) to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"
     """The encoding of the text files."""
     salvage: bool = False

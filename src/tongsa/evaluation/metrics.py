@@ -83,6 +83,9 @@ METRICS: Registry[Metric] = Registry(
         "ter": Sacrebleu("ter", "TER", "edits per 100 words", _ter, higher_is_better=False),
         "log_loss": MeanMetric("log_loss", "loss", "cross-entropy in nats per token", float, digits=3),
         "perplexity": MeanMetric("perplexity", "perplexity", "e to the loss", _exponential),
+        "word_perplexity": MeanMetric(
+            "word_perplexity", "perplexity per word", "e to the loss of a word", _exponential
+        ),
         "accuracy": MeanMetric("accuracy", "accuracy", "right answers in percent", _percent, higher_is_better=True),
         "error": MeanMetric("error", "error", "wrong answers in percent", _percent),
     },

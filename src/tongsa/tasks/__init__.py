@@ -9,12 +9,14 @@ from typing import Any
 
 from tongsa.base.registry import Registry
 from tongsa.tasks.contract import Task
+from tongsa.tasks.language_modelling import LanguageModelling
 from tongsa.tasks.translation import Translation
 
 TASKS: Registry[Task[Any]] = Registry(
     "tongsa.tasks",
     {
         "translation": Translation(),
+        "lm": LanguageModelling(),
     },
     kind="task",
 )

@@ -1,0 +1,160 @@
+"""Language modelling: from plain text to a LanguageModel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from tongsa.base.devices import choose_device
+from tongsa.base.errors import RecipeError, UsageError
+from tongsa.base.machine import usable_cores
+from tongsa.base.progress import Show
+from tongsa.config import Recipe
+from tongsa.config.presets import load_recipe
+from tongsa.data.batches import Rows
+from tongsa.data.streams import PieceOrder, Pieces, PreparedText, cut, prepare_text
+from tongsa.evaluation.metrics import mean_metric
+from tongsa.models import build_a
+from tongsa.models.contracts import Decoder
+from tongsa.models.loss import Loss, linear_cross_entropy
+from tongsa.pages.task_report import write_task_report
+from tongsa.runs.card import Card, Score
+from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
+from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
+from tongsa.tasks.language_model import LanguageModel, log_loss
+
+DEFAULT_RECIPE = "lm"
+SELECTS = "perplexity"
+"""The metric that selects checkpoints where the recipe names none."""
+METRICS_PER_TOKEN = ("log_loss", "perplexity")
+METRIC_PER_WORD = "word_perplexity"
+
+PROMPTS = 5
+"""Beginnings of lines of the training text that the report shows continuations of."""
+PROMPT_TOKENS = 6
+CONTINUATION_TOKENS = 40
+
+
+class LanguageModelling(Task[LanguageModel]):
+    """Plain text in, a language model out."""
+
+    name = "lm"
+
+    def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
+        _refuse_what_translation_alone_has(options)
+        recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
+        _check(recipe)
+        threads = options.threads or usable_cores()
+        prepare_text(
+            run.path, options.corpora, options.valid, recipe, seed=options.seed, threads=threads, show=show
+        )
+        return recipe
+
+    def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> LanguageModellingObjective:
+        return LanguageModellingObjective(PreparedText.open(run.path), recipe, options)
+
+    def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
+        data = PreparedText.open(run.path)
+        model = LanguageModel.from_weights(card, data.vocabulary, weights, device=device)
+        scores = validation_scores(model.decoder, data, card.recipe, SingleWorker())
+        ids = data.train.ids[: 40 * PROMPTS * PROMPT_TOKENS].tolist()
+        examples = []
+        for first in range(0, len(ids) - PROMPT_TOKENS, max(PROMPT_TOKENS, len(ids) // PROMPTS)):
+            prompt = data.vocabulary.decode(ids[first : first + PROMPT_TOKENS])
+            written = model.generate(prompt, tokens=CONTINUATION_TOKENS)[0]
+            examples.append({"prompt": prompt, "continuation": written.text, "score": written.log_probability})
+        return Evaluation(scores=scores, examples=examples)
+
+    def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> LanguageModel:
+        for example in evaluation.examples:
+            show.say(f"  {example['prompt']} > {example['continuation']}")
+        per_word = card.scores[METRIC_PER_WORD].score
+        show.say(f"perplexity on the held-out text: {card.scores[SELECTS].score:.2f} a token, {per_word:.2f} a word")
+        show.say(f"report: {write_task_report(run, 'Language model')}")
+        show.say(f"\nthe language model is {run.path}:  tongsa.LanguageModel.load({str(run.path)!r})")
+        return LanguageModel.load(run.path, device=device)
+
+
+class LanguageModellingObjective(Objective[Decoder, Pieces]):
+    """Cross-entropy of every token, given those before it in its piece (and the model's context before that)."""
+
+    def __init__(self, data: PreparedText, recipe: Recipe, options: TrainOptions) -> None:
+        self.data, self.recipe = data, recipe
+        self.examples = data.train.counts.lines
+        self.selects = _selecting_metric(recipe)
+        section = recipe.training
+        self.order = PieceOrder(
+            tokens=len(data.train.ids),
+            piece=recipe.corpus.max_tokens,
+            batch_tokens=section.batch_tokens,
+            chunk_tokens=section.chunk_tokens,
+            seed=options.seed,
+        )
+
+    def build(self) -> Decoder:
+        return build_a(Decoder, self.recipe.model, len(self.data.vocabulary))  # type: ignore[type-abstract]
+
+    def batch(self, rows: Rows, seed: int) -> Pieces:
+        context, pad = self.recipe.model.context, self.data.vocabulary.pad
+        return cut(self.data.train.ids, rows, self.recipe.corpus.max_tokens, context, pad)
+
+    def loss(self, model: Decoder, batch: Pieces) -> Loss:
+        section = self.recipe.training
+        with reduced_precision(section, batch.target.device):
+            features = model.features(() if batch.memory is None else batch.memory, batch.target)
+        real = batch.labels != self.data.vocabulary.pad
+        return linear_cross_entropy(
+            features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
+        )
+
+    def validate(self, model: Decoder, workers: Workers) -> dict[str, Score]:
+        return validation_scores(model, self.data, self.recipe, workers)
+
+
+def validation_scores(model: Decoder, data: PreparedText, recipe: Recipe, workers: Workers) -> dict[str, Score]:
+    """Perplexities on the held-out text: every token counts once, the ends of lines too."""
+    sums = torch.zeros(2, dtype=torch.float64)
+    total, tokens = log_loss(
+        model,
+        data.valid.ids,
+        data.vocabulary.pad,
+        recipe.corpus.max_tokens,
+        recipe.model.context,
+        share=(workers.rank, workers.size),
+    )
+    sums += torch.tensor([total, tokens], dtype=torch.float64)
+    workers.sum(sums)
+    scores = {name: mean_metric(name).corpus(float(sums[0]), int(sums[1])) for name in METRICS_PER_TOKEN}
+    scores[METRIC_PER_WORD] = mean_metric(METRIC_PER_WORD).corpus(float(sums[0]), data.valid.counts.words)
+    return scores
+
+
+def _selecting_metric(recipe: Recipe) -> str:
+    name = recipe.training.select or SELECTS
+    known = (*METRICS_PER_TOKEN, METRIC_PER_WORD)
+    if name not in known:
+        raise RecipeError(f"training.select is {name!r}; a language model is selected by {', '.join(known)}")
+    return name
+
+
+def _check(recipe: Recipe) -> None:
+    _selecting_metric(recipe)
+    problems = []
+    if recipe.subwords.sampling:
+        problems.append("subwords.sampling cuts sentences anew; a language model reads one stream: set it to 0")
+    longest, piece = recipe.model.longest, recipe.corpus.max_tokens
+    if longest is not None and longest < piece:
+        problems.append(f"model.max_positions {longest} must be at least corpus.max_tokens {piece}, a piece's length")
+    if problems:
+        raise RecipeError("this recipe cannot train a language model", *problems)
+    with torch.device("meta"):
+        build_a(Decoder, recipe.model, 10)  # type: ignore[type-abstract]
+
+
+def _refuse_what_translation_alone_has(options: TrainOptions) -> None:
+    given = [name for name in ("init", "mix", "subwords", "teacher") if getattr(options, name)]
+    if given:
+        raise UsageError(f"a language model cannot be trained with {', '.join(f'--{name}' for name in given)}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
 __all__ = [
+    "LanguageModel",
+    "QuestionAnswerer",
     "TranslateOptions",
     "Translation",
     "Translator",
@@ -19,6 +21,8 @@ __all__ = [
 if TYPE_CHECKING:
     from tongsa.documents import translate_document
     from tongsa.pages.attention import frame as attention_html
+    from tongsa.tasks.language_model import LanguageModel
+    from tongsa.tasks.question_answering import QuestionAnswerer
     from tongsa.training.run import resume, train
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.translator import Translation, Translator
@@ -38,6 +42,14 @@ def __getattr__(name: str) -> Any:
         from tongsa.training import run
 
         return getattr(run, name)
+    if name == "LanguageModel":
+        from tongsa.tasks.language_model import LanguageModel
+
+        return LanguageModel
+    if name == "QuestionAnswerer":
+        from tongsa.tasks.question_answering import QuestionAnswerer
+
+        return QuestionAnswerer
     if name == "attention_html":
         from tongsa.pages.attention import frame
 

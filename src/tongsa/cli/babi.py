@@ -44,15 +44,10 @@ def babi(
     """
     wanted = _numbers(tasks)
 
-    import torch
-
     from tongsa.base.progress import for_this_stream
-    from tongsa.lab.babi.experiment import Settings
-    from tongsa.lab.babi.report import report
-    from tongsa.lab.babi.stories import read_tasks
+    from tongsa.data.stories import read_tasks
+    from tongsa.lab.babi import Settings, report
 
-    if threads:
-        torch.set_num_threads(threads)
     settings = Settings(
         joint=joint,
         hops=hops,
@@ -65,8 +60,10 @@ def babi(
         epochs=epochs,
         restarts=restarts,
         seed=seed,
+        threads=threads,
     )
-    print(report(read_tasks(data, wanted), settings, out, resume=resume, shown=show, show=for_this_stream()), end="")
+    found = read_tasks(data, wanted)
+    print(report(data, found, settings, out, resume=resume, shown=show, show=for_this_stream()), end="")
 
 
 def _numbers(text: str | None) -> set[int] | None:

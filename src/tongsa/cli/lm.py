@@ -32,15 +32,9 @@ def lm(
 
     Example:  tongsa lab lm data/train.en --valid data/valid.en --lines 40000 --out runs/lm
     """
-    import torch
-
     from tongsa.base.progress import for_this_stream
-    from tongsa.lab.language_model.experiment import Settings, run
-    from tongsa.lab.language_model.table import as_text
-    from tongsa.lab.language_model.training import Plan
+    from tongsa.lab.language_model import Settings, as_text, run
 
-    if threads:
-        torch.set_num_threads(threads)
     settings = Settings(
         text=str(text),
         lines=lines,
@@ -48,8 +42,11 @@ def lm(
         d=d,
         hops=hops,
         memories=memories,
-        plan=Plan(epochs=epochs, dropout=dropout, seed=seed),
+        epochs=epochs,
+        dropout=dropout,
+        seed=seed,
         encoding=encoding,
+        threads=threads,
     )
     held_out = {"valid": valid} | ({"test": test} if test else {})
     print(as_text(run(settings, held_out, out, resume, for_this_stream()), settings), end="")

@@ -53,6 +53,16 @@ def constant(section: TrainingSection, moment: Moment) -> float:
     return section.peak * _warm_up(section, moment)
 
 
+def annealed(section: TrainingSection, moment: Moment) -> float:
+    """Halved after every quarter of the budget                                   Sukhbaatar et al. 2015, §4.2"""
+    return section.peak * 0.5 ** min(3, int(4 * moment.fraction))
+
+
+def linear_start(section: TrainingSection, moment: Moment) -> float:
+    """Half of the peak in the first stage, which a memory network goes through without softmax; then annealed."""
+    return section.peak / 2 if moment.stage == 0 else annealed(section, moment)
+
+
 def _warm_up(section: TrainingSection, moment: Moment) -> float:
     """Rises in a line from 0 to 1."""
     return min(1.0, moment.update / section.warmup)
@@ -65,6 +75,8 @@ SCHEDULES: Registry[Schedule] = Registry(
         "inverse-sqrt": inverse_sqrt,
         "cosine": cosine,
         "constant": constant,
+        "annealed": annealed,
+        "linear-start": linear_start,
     },
     kind="schedule",
 )

@@ -59,8 +59,8 @@ class SubwordsSection:
 
     size: int = 37000
     """Pieces in the vocabulary (§5.1: about 37,000, shared); the most there may be of characters."""
-    kind: Literal["bpe", "unigram", "char", "byte"] = "bpe"
-    """Byte-pair encoding, a unigram language model, characters (ByteNet's), or bytes."""
+    kind: Literal["bpe", "unigram", "char", "byte", "word"] = "bpe"
+    """Byte-pair encoding, a unigram language model, characters (ByteNet's), bytes, or whole words between blanks."""
     joint: bool = True
     """One vocabulary for both languages, or one each."""
     byte_fallback: bool = True
@@ -74,7 +74,7 @@ class SubwordsSection:
 
     def problems(self) -> list[str]:
         found = bounds(self, fractions=["sampling"], size=(1, 10_000_000), sample=(1, MANY))
-        if self.kind in ("char", "byte") and self.sampling:
+        if self.kind in ("char", "byte", "word") and self.sampling:
             found.append(f"sampling is {self.sampling}; a {self.kind} cannot be cut in another way")
         if self.kind == "byte" and not self.byte_fallback:
             found.append("byte_fallback is false; a vocabulary of bytes has nothing else")

@@ -72,6 +72,11 @@ class Run:
         return self.path / "domains.json"
 
     @property
+    def words_file(self) -> Path:
+        """The words that a question answerer knows."""
+        return self.path / "words.json"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 

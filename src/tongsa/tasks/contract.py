@@ -103,8 +103,11 @@ class Objective(ABC, Generic[M, B]):
     def begin_stage(self, model: M, stage: int) -> None:
         """Called before the first update, when a training is resumed, and when a new stage begins."""
 
-    def stage_ends(self, stage: int, validations_since_best: int) -> bool:
-        """Whether this validation was the last of the stage: learning rate, budget and best score then begin anew."""
+    def stage_ends(self, stage: int, validations_since_best: int, fraction: float) -> bool:
+        """Whether this validation was the last of the stage: learning rate, budget and best score then begin anew.
+
+        `fraction` is the part of the stage's budget that is used.
+        """
         return False
 
 

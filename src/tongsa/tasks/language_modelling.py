@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from tongsa.base.devices import choose_device
+from tongsa.base.devices import usable_cores
 from tongsa.base.errors import RecipeError, UsageError
-from tongsa.base.machine import usable_cores
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
@@ -48,9 +47,7 @@ class LanguageModelling(Task[LanguageModel]):
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _check(recipe)
         threads = options.threads or usable_cores()
-        prepare_text(
-            run.path, options.corpora, options.valid, recipe, seed=options.seed, threads=threads, show=show
-        )
+        prepare_text(run.path, options.corpora, options.valid, recipe, seed=options.seed, threads=threads, show=show)
         return recipe
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> LanguageModellingObjective:

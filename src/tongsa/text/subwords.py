@@ -190,7 +190,7 @@ def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocab
             model_writer=written,
             model_type="char" if single else section.kind,
             vocab_size=NOT_BYTES + 256 if section.kind == "byte" else section.size,
-            hard_vocab_limit=not single,  # there may be fewer characters
+            hard_vocab_limit=not single and section.kind != "word",  # there may be fewer characters or words
             character_coverage=section.character_coverage,
             byte_fallback=section.byte_fallback,
             normalization_rule_name="identity",  # the text is tidied before: NFC, white space

@@ -224,7 +224,7 @@ class Trainer:
             validations_since_best=0 if better else self.progress.validations_since_best + 1,
         )
         callbacks.on_validation(scores, self.progress)
-        if self.objective.stage_ends(self.progress.stage, self.progress.validations_since_best):
+        if self.objective.stage_ends(self.progress.stage, self.progress.validations_since_best, self.progress.fraction):
             self._begin_stage(self.progress.stage + 1)
 
     def _begin_stage(self, stage: int) -> None:
@@ -233,6 +233,7 @@ class Trainer:
             self.progress,
             stage=stage,
             stage_began=self.progress.update,
+            fraction=0.0,
             score=None,
             best_score=None,
             validations_since_best=0,

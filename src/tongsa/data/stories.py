@@ -8,12 +8,14 @@ A line is a sentence of the story, or a question with its answer and the lines t
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tongsa.base.errors import CorpusError
+from tongsa.base.errors import CorpusError, DirectoryError
+from tongsa.base.files import write_atomically
 from tongsa.text.lines import read_lines
 
 _FILE = re.compile(r"qa(\d+)_(.+)_(train|test)\.txt")
@@ -35,8 +37,8 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Task:
-    """One of the twenty."""
+class BabiTask:
+    """One of the twenty tasks."""
 
     number: int
     name: str
@@ -49,7 +51,7 @@ def words(sentence: str) -> list[str]:
     return _WORD.findall(sentence.lower())
 
 
-def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[Task]:
+def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[BabiTask]:
     """The tasks of a folder that have both files, in order."""
     if not folder.is_dir():
         raise CorpusError(f"{folder} is no folder", "DATA holds the files of the tasks: qa1_..._train.txt and so on.")
@@ -66,7 +68,7 @@ def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[Task]:
                 f"{folder} has no qa{number}_{name}_{missing.pop()}.txt", "A task needs its train and its test file."
             )
         train, test = (list(read_questions(files[part], number)) for part in ("train", "test"))
-        tasks.append(Task(number, name.replace("-", " "), train, test))
+        tasks.append(BabiTask(number, name.replace("-", " "), train, test))
     if absent := (wanted or set()) - {task.number for task in tasks}:
         raise CorpusError(f"{folder} has no task {min(absent)}", f"It has: {_numbers(found)}")
     if not tasks:
@@ -111,3 +113,20 @@ def _supports(parts: list[str], places: dict[int, int], where: str) -> tuple[int
         return tuple(places[int(number)] for part in parts for number in part.split())
     except (ValueError, KeyError) as error:
         raise CorpusError(f"{where}: supporting lines that the story does not have: {' '.join(parts)!r}") from error
+
+
+def save_questions(path: Path, questions: Sequence[Question]) -> None:
+    """Write questions with their stories, one a line of JSON."""
+    lines = (json.dumps(asdict(question), ensure_ascii=False) + "\n" for question in questions)
+    write_atomically(path, "".join(lines))
+
+
+def load_questions(path: Path) -> list[Question]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        return [
+            Question(**{**values, "story": tuple(values["story"]), "supports": tuple(values["supports"])})
+            for values in map(json.loads, lines)
+        ]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DirectoryError(f"{path} is missing or damaged: {error}", "Train anew in another --out.") from error

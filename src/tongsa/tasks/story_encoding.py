@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tongsa.lab.babi.stories import Question, words
+from tongsa.data.stories import Question, words
 from tongsa.models.memory_network import NOTHING, Encoding, Sentences
 
 UNKNOWN = -1
@@ -33,7 +33,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True)
-class Batch:
+class StoryBatch:
     """Questions, ready for the network; its sentences are those of the batch alone."""
 
     sentences: Sentences
@@ -45,6 +45,15 @@ class Batch:
     """(batch)"""
     answer: Tensor
     """(batch)"""
+
+    def to(self, device: torch.device) -> StoryBatch:
+        return StoryBatch(
+            sentences=Sentences(self.sentences.alpha.to(device), self.sentences.beta.to(device)),
+            story=self.story.to(device),
+            times=self.times.to(device),
+            question=self.question.to(device),
+            answer=self.answer.to(device),
+        )
 
 
 @dataclass(frozen=True)
@@ -65,12 +74,12 @@ class Encoded:
     def __len__(self) -> int:
         return len(self.answer)
 
-    def batch(self, rows: Tensor, noise: float = 0.0, generator: torch.Generator | None = None) -> Batch:
+    def batch(self, rows: Tensor, noise: float = 0.0, generator: torch.Generator | None = None) -> StoryBatch:
         """Some of the questions; with the noise of §4.1, up to that share of empty memories among a story's own."""
         story, question = self.story[rows], self.question[rows]
         used = torch.cat([torch.tensor([NOTHING]), story.flatten(), question])
         distinct, places = torch.unique(used, return_inverse=True)  # sorted: NOTHING stays row 0
-        return Batch(
+        return StoryBatch(
             sentences=Sentences(self.sentences.alpha[distinct], self.sentences.beta[distinct]),
             story=places[1 : 1 + story.numel()].view_as(story),
             times=times(self.length[rows], story.shape[1], noise, generator),
@@ -80,7 +89,7 @@ class Encoded:
 
     def batches(
         self, rows: Tensor, size: int, noise: float = 0.0, generator: torch.Generator | None = None
-    ) -> Iterator[Batch]:
+    ) -> Iterator[StoryBatch]:
         for part in rows.split(size):
             yield self.batch(part, noise, generator)
 
@@ -92,17 +101,17 @@ def times(length: Tensor, memories: int, noise: float, generator: torch.Generato
     of a story with `b` empty memories are a draw of `length` out of 1 ... length + b. None goes beyond `memories`.
     """
     places = torch.arange(memories)
-    there = places < length[:, None]
+    mask = places < length[:, None]
     if not noise:
-        return (places + 1) * there
+        return (places + 1) * mask
     most = torch.ceil(length * noise)
     empty = (torch.rand(len(length), generator=generator) * (most + 1)).long()
     wide = memories + int(most.max())
     keys = torch.rand(len(length), wide, generator=generator)
     keys[torch.arange(wide) >= (length + empty)[:, None]] = 2.0
     drawn = keys.argsort(dim=1)[:, :memories] + 1  # of which the first `length` count
-    drawn[~there] = wide + 1
-    return drawn.sort(dim=1).values.clamp(max=memories) * there
+    drawn[~mask] = wide + 1
+    return drawn.sort(dim=1).values.clamp(max=memories) * mask
 
 
 def encode(questions: Sequence[Question], lexicon: Lexicon, memories: int, encoding: Encoding) -> Encoded:

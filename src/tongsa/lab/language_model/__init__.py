@@ -1,1 +1,0 @@
-"""Language models: the memory network's, and the trigram that it is measured against."""

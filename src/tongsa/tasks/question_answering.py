@@ -1,0 +1,320 @@
+"""Question answering: from stories with questions (bAbI, Weston et al. 2015) to a QuestionAnswerer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from tongsa.base.devices import choose_device
+from tongsa.base.errors import CorpusError, DirectoryError, RecipeError, UsageError
+from tongsa.base.files import write_atomically
+from tongsa.base.progress import Show
+from tongsa.config import Recipe
+from tongsa.config.presets import load_recipe
+from tongsa.data.batches import Position, Rows
+from tongsa.data.stories import Question, load_questions, read_questions, read_tasks, save_questions
+from tongsa.evaluation.metrics import mean_metric
+from tongsa.models import build_a
+from tongsa.models.loss import Loss, smoothed_cross_entropy
+from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkSection
+from tongsa.models.weights import load_weights, read_tensors
+from tongsa.pages.task_report import write_task_report
+from tongsa.runs.card import Card, Score
+from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
+from tongsa.tasks.contract import Evaluation, Objective, Task, Workers
+from tongsa.tasks.story_encoding import UNKNOWN, Encoded, Lexicon, StoryBatch, encode
+
+QUESTION_ANSWERING = "qa"
+DEFAULT_RECIPE = "babi"
+HELD_OUT = 0.1
+"""Share of each task's questions that validates, where no questions are given for that."""
+LINEAR_START = "linear-start"
+"""The schedule whose first stage leaves the softmax of the hops out (§4.1)."""
+LINEAR_PATIENCE = 5
+"""Validations without a lower loss that end the linear start. With 1 it ended too early (docs/memory-networks.md)."""
+LINEAR_SHARE = 0.5
+"""Part of the budget that the linear start takes at most: 30 of 60 epochs."""
+QUESTIONS_AT_ONCE = 1000
+EXAMPLES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the network's answer, and the weight of every sentence at every hop."""
+
+    question: Question
+    text: str
+    probability: float
+    first: int
+    """Sentences of the story before this one did not fit into the memory."""
+    weights: list[list[float]]
+    """By hop, then by sentence from `first` on: p of Eq. 1."""
+    empty: list[float]
+    """By hop: the weight of all empty places of the memory together."""
+
+    @property
+    def right(self) -> bool:
+        return self.text == self.question.answer
+
+
+class QuestionAnswerer:
+    """The network of a run directory, with its words."""
+
+    def __init__(self, card: Card, lexicon: Lexicon, network: MemoryNetwork) -> None:
+        self.card, self.lexicon, self.network = card, lexicon, network.eval()
+
+    @classmethod
+    def load(cls, directory: str | Path, *, device: str = "auto") -> QuestionAnswerer:
+        run = Run(Path(directory))
+        card = run.read_card()
+        if card.task != QUESTION_ANSWERING:
+            raise DirectoryError(f"{directory} does not answer questions: it was trained for {card.task}")
+        return cls.from_weights(card, read_lexicon(run), read_tensors(run.weights_file), device=device)
+
+    @classmethod
+    def from_weights(
+        cls, card: Card, lexicon: Lexicon, weights: Mapping[str, Tensor], *, device: str = "auto"
+    ) -> QuestionAnswerer:
+        network = build_a(MemoryNetwork, card.recipe.model, len(lexicon))
+        if {name: w.shape for name, w in weights.items()} != {n: p.shape for n, p in network.named_parameters()}:
+            raise DirectoryError("the weights do not fit the recipe and the words beside them")
+        load_weights(network, weights)
+        return cls(card, lexicon, network.to(choose_device(device)))
+
+    def encode(self, questions: Sequence[Question]) -> Encoded:
+        section = self.network.config
+        return encode(questions, self.lexicon, section.memories, section.encoding)
+
+    @torch.no_grad()
+    def answer(self, questions: Sequence[Question]) -> list[Answer]:
+        encoded = self.encode(questions)
+        batch = encoded.batch(torch.arange(len(encoded))).to(next(self.network.parameters()).device)
+        seen: list[Tensor] = []
+        logits = self.network(batch.sentences, batch.story, batch.times, batch.question, seen=seen)
+        best = torch.softmax(logits, dim=-1).max(dim=-1)
+        found = []
+        for row, question in enumerate(questions):
+            held = int(encoded.length[row])
+            # The memory holds the most recent sentence first; a story is read the other way round.
+            weights = [p[row, :held].flip(0).tolist() for p in seen]
+            empty = [float(p[row, held:].sum()) for p in seen]
+            text, probability = self.lexicon.words[int(best.indices[row])], float(best.values[row])
+            found.append(Answer(question, text, probability, len(question.story) - held, weights, empty))
+        return found
+
+    def loss(self, questions: Sequence[Question]) -> float:
+        """Mean of -log p of the answers."""
+        encoded = self.encode(questions)
+        return measure(self.network, encoded, torch.arange(len(encoded)))[0] / len(encoded)
+
+    def error(self, questions: Sequence[Question]) -> float:
+        """Share of wrong answers."""
+        encoded = self.encode(questions)
+        return measure(self.network, encoded, torch.arange(len(encoded)))[1] / len(encoded)
+
+
+class QuestionAnswering(Task[QuestionAnswerer]):
+    """Stories with questions in, an answerer out."""
+
+    name = QUESTION_ANSWERING
+
+    def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
+        recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
+        _check(recipe, options)
+        questions = training_questions(options.corpora)
+        if options.valid:
+            train, valid = questions, training_questions(options.valid)
+        else:
+            train, valid = hold_out(questions, HELD_OUT, options.seed)
+        if not (train and valid):
+            raise CorpusError(f"{len(questions):,} questions are too few to train on and to validate with")
+        lexicon = Lexicon.of(questions)
+        show.say(f"{len(train):,} questions to train on, {len(valid):,} held out, {len(lexicon):,} words")
+        save_questions(run.data / "train.jsonl", train)
+        save_questions(run.data / "valid.jsonl", valid)
+        write_atomically(run.words_file, json.dumps(lexicon.words, ensure_ascii=False) + "\n")
+        return recipe
+
+    def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> QuestionAnsweringObjective:
+        parts = (load_questions(run.data / f"{part}.jsonl") for part in ("train", "valid"))
+        return QuestionAnsweringObjective(*parts, read_lexicon(run), recipe, options)
+
+    def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
+        answerer = QuestionAnswerer.from_weights(card, read_lexicon(run), weights, device=device)
+        questions = load_questions(run.data / "valid.jsonl")
+        encoded = answerer.encode(questions)
+        scores = _scores(*measure(answerer.network, encoded, torch.arange(len(encoded))), len(encoded))
+        shown = questions[:: max(1, len(questions) // EXAMPLES_SHOWN)][:EXAMPLES_SHOWN]
+        examples = [
+            {
+                "task": answer.question.task,
+                "story": " ".join(answer.question.story),
+                "question": answer.question.text,
+                "reference": answer.question.answer,
+                "answer": answer.text,
+                "probability": answer.probability,
+            }
+            for answer in answerer.answer(shown)
+        ]
+        return Evaluation(scores=scores, examples=examples)
+
+    def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> QuestionAnswerer:
+        show.say(f"wrong answers on the held-out questions: {card.scores['error'].score:.1f}%")
+        show.say(f"report: {write_task_report(run, 'Question answering')}")
+        return QuestionAnswerer.load(run.path, device=device)
+
+
+class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
+    """Cross-entropy of the answers; without softmax in the hops as long as the linear start lasts."""
+
+    selects = "log_loss"
+
+    def __init__(
+        self,
+        train: Sequence[Question],
+        valid: Sequence[Question],
+        lexicon: Lexicon,
+        recipe: Recipe,
+        options: TrainOptions,
+    ) -> None:
+        section = _memory_network(recipe)
+        self.recipe, self.words = recipe, len(lexicon)
+        self.noise = section.noise
+        self.train = encode(train, lexicon, section.memories, section.encoding)
+        self.valid = encode(valid, lexicon, section.memories, section.encoding)
+        self.examples = len(self.train)
+        self.linear_start = recipe.training.schedule == LINEAR_START
+        self.linear = self.linear_start
+        self.order = QuestionOrder(
+            questions=len(self.train),
+            batch=recipe.training.batch_tokens,
+            chunk=recipe.training.chunk_tokens or recipe.training.batch_tokens,
+            seed=options.seed,
+        )
+
+    def build(self) -> MemoryNetwork:
+        return build_a(MemoryNetwork, self.recipe.model, self.words)
+
+    def batch(self, rows: Rows, seed: int) -> StoryBatch:
+        return self.train.batch(torch.from_numpy(rows), self.noise, torch.Generator().manual_seed(seed))
+
+    def loss(self, model: MemoryNetwork, batch: StoryBatch) -> Loss:
+        logits = model(batch.sentences, batch.story, batch.times, batch.question, self.linear)
+        return smoothed_cross_entropy(logits, batch.answer, self.recipe.training.label_smoothing)
+
+    def validate(self, model: MemoryNetwork, workers: Workers) -> dict[str, Score]:
+        mine = torch.arange(workers.rank, len(self.valid), workers.size)
+        sums = torch.tensor([*measure(model, self.valid, mine, self.linear)], dtype=torch.float64)
+        workers.sum(sums)
+        return _scores(float(sums[0]), float(sums[1]), len(self.valid))
+
+    def begin_stage(self, model: MemoryNetwork, stage: int) -> None:
+        self.linear = self.linear_start and stage == 0
+
+    def stage_ends(self, stage: int, validations_since_best: int, fraction: float) -> bool:
+        return self.linear and (validations_since_best >= LINEAR_PATIENCE or fraction >= LINEAR_SHARE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionOrder:
+    """The order in which the questions are gone through: a pure function of the seed and the epoch."""
+
+    questions: int
+    batch: int
+    """Questions of an update."""
+    chunk: int
+    """Questions that go through the network at once."""
+    seed: int
+
+    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
+        epoch, first = start
+        while True:
+            groups = self.epoch(epoch)
+            for update in range(first, len(groups)):
+                last = update + 1 == len(groups)
+                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
+            epoch, first = epoch + 1, 0
+
+    def epoch(self, number: int) -> list[list[Rows]]:
+        """Every question once."""
+        order = np.random.default_rng((self.seed, number)).permutation(self.questions)
+        updates = np.array_split(order, -(-self.questions // self.batch))
+        return [np.array_split(rows, -(-len(rows) // self.chunk)) for rows in updates]
+
+    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
+        return list(range(rank, len(chunks), size))
+
+
+@torch.no_grad()
+def measure(network: MemoryNetwork, encoded: Encoded, rows: Tensor, linear: bool = False) -> tuple[float, float]:
+    """Sums over some questions: the loss (of the answers that can be given at all), and how many answers are wrong."""
+    device = next(network.parameters()).device
+    loss, wrong = 0.0, 0.0
+    for each in encoded.batches(rows, QUESTIONS_AT_ONCE):
+        batch = each.to(device)
+        logits = network(batch.sentences, batch.story, batch.times, batch.question, linear)
+        loss += float(cross_entropy(logits, batch.answer, ignore_index=UNKNOWN, reduction="sum"))
+        wrong += float((logits.argmax(dim=1) != batch.answer).sum())
+    return loss, wrong
+
+
+def training_questions(names: Sequence[str]) -> list[Question]:
+    """The training questions of folders with bAbI files, or of single files (qa1_..._train.txt)."""
+    found = []
+    for name in map(Path, names):
+        if name.is_file():
+            number = name.name.removeprefix("qa").partition("_")[0]
+            found += list(read_questions(name, int(number) if number.isdecimal() else 0))
+        else:
+            found += [question for task in read_tasks(name) for question in task.train]
+    return found
+
+
+def hold_out(questions: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
+    """Questions to train on and questions to validate with: that share of each task, drawn with the seed."""
+    generator = torch.Generator().manual_seed(seed)
+    kept: list[Question] = []
+    held: list[Question] = []
+    for task in sorted({question.task for question in questions}):
+        own = [question for question in questions if question.task == task]
+        order = torch.randperm(len(own), generator=generator).tolist()
+        cut = int(len(own) * share)
+        held += [own[i] for i in order[:cut]]
+        kept += [own[i] for i in order[cut:]]
+    return kept, held
+
+
+def read_lexicon(run: Run) -> Lexicon:
+    try:
+        return Lexicon([str(word) for word in json.loads(run.words_file.read_text(encoding="utf-8"))])
+    except (OSError, ValueError, TypeError) as error:
+        raise DirectoryError(f"{run.words_file} is missing or damaged: {error}") from error
+
+
+def _scores(loss: float, wrong: float, count: int) -> dict[str, Score]:
+    return {"log_loss": mean_metric("log_loss").corpus(loss, count), "error": mean_metric("error").corpus(wrong, count)}
+
+
+def _memory_network(recipe: Recipe) -> MemoryNetworkSection:
+    if not isinstance(recipe.model, MemoryNetworkSection):
+        raise RecipeError(
+            f"the architecture {recipe.model.architecture} cannot answer questions", "Use:  --recipe babi"
+        )
+    return recipe.model
+
+
+def _check(recipe: Recipe, options: TrainOptions) -> None:
+    _memory_network(recipe)
+    if recipe.training.select not in ("", QuestionAnsweringObjective.selects):
+        raise RecipeError(f"training.select is {recipe.training.select!r}; here it is always log_loss")
+    given = [name for name in ("init", "mix", "subwords", "teacher") if getattr(options, name)]
+    if given:
+        raise UsageError(f"a question answerer cannot be trained with {', '.join(f'--{name}' for name in given)}")

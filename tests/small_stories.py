@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from tongsa.lab.babi.stories import Question
+from tongsa.data.stories import Question
 
 PEOPLE = ("Mina", "Joon", "Sora", "Tae")
 PLACES = ("library", "market", "harbour", "school")

@@ -24,7 +24,7 @@ def test_each_task_alone_and_only_those_that_are_wanted(tongsa: Tongsa, tmp_path
     data, out = town.folder(tmp_path / "data"), tmp_path / "out"
     done = tongsa("babi", data, "--alone", "--tasks", "2", "--epochs", "1", "--out", out)
     assert done.code == 0, done.err
-    assert [path.name for path in out.glob("*.safetensors")] == ["task-2-1.safetensors"]
+    assert [path.name for path in out.iterdir() if path.is_dir()] == ["task-2-1"]
 
 
 def test_babi_refuses_what_makes_no_sense(tongsa: Tongsa, tmp_path: Path) -> None:

@@ -1,24 +1,25 @@
+"""The memory network on the bAbI tasks, beside the published errors."""
+
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
 import pytest
-import torch
 
 import small_stories as town
-from tongsa.base.errors import DirectoryError, UsageError
+from tongsa.base.errors import UsageError
 from tongsa.base.progress import Silent
-from tongsa.lab.babi.experiment import Settings, run
-from tongsa.lab.babi.looks import as_text, look
-from tongsa.lab.babi.published import TABLE_1, nearest
-from tongsa.lab.babi.report import report
-from tongsa.lab.babi.saving import read_trained, write_trained
-from tongsa.lab.babi.stories import read_tasks
-from tongsa.lab.babi.table import as_text as table
-from tongsa.lab.babi.table import published
+from tongsa.data.stories import load_questions, read_tasks
+from tongsa.lab.babi import TABLE_1, Settings, TaskResult, as_text, published, report, story_text
+from tongsa.runs.directory import Run
+from tongsa.tasks.question_answering import QuestionAnswerer
 
-QUICK = Settings(epochs=2, restarts=2, d=8)
+QUICK = Settings(epochs=2, d=8, threads=1)
+
+
+def run(data: Path, settings: Settings, out: Path, *, resume: bool = False, tasks: set[int] | None = None) -> str:
+    return report(data, read_tasks(data, tasks), settings, out, resume=resume, shown=1, show=Silent())
 
 
 def test_the_errors_of_the_paper_have_the_means_that_it_prints() -> None:
@@ -28,88 +29,26 @@ def test_the_errors_of_the_paper_have_the_means_that_it_prints() -> None:
 
 
 def test_an_experiment_stands_beside_the_column_that_was_trained_in_its_way() -> None:
-    names = {
-        joint: nearest(joint=joint, hops=3, tying="adjacent", noise=True).name  # type: ignore[union-attr]
-        for joint in (True, False)
-    }
+    names = {joint: published(Settings(joint=joint)).name for joint in (True, False)}  # type: ignore[union-attr]
     assert names == {True: "3 hops PE LS RN joint", False: "3 hops PE LS RN"}
-    assert nearest(joint=False, hops=2, tying="adjacent", noise=True) is None
+    assert published(Settings(noise=0.0)).name == "3 hops PE LS joint"  # type: ignore[union-attr]
+    assert published(Settings(joint=False, hops=2)) is None
     assert published(Settings(encoding="bag")) is None
+    assert published(Settings(linear_start=False)) is None
 
 
-@pytest.mark.parametrize("joint", [True, False])
-def test_every_task_is_tested_and_the_training_with_the_lowest_loss_answers(tmp_path: Path, joint: bool) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    settings = Settings(joint=joint, epochs=2, restarts=2, d=8)
-    results = run(tasks, settings, tmp_path / "out", False, Silent())
-    assert [result.task for result in results] == [1, 2]
-    names = {"joint"} if joint else {"task-1", "task-2"}
-    assert {path.stem for path in (tmp_path / "out").iterdir()} == {
-        f"{name}-{seed}" for name in names for seed in (1, 2)
-    }
-    for result in results:
-        group = result.network.rsplit("-", 1)[0]
-        losses = {p.name: read_trained(p).train_loss for p in (tmp_path / "out").glob(f"{group}-*")}
-        assert result.network == min(losses, key=lambda name: losses[name])
+def test_the_settings_become_those_of_the_one_trainer(tmp_path: Path) -> None:
+    tasks = read_tasks(town.folder(tmp_path / "data", train=100))
+    joint, alone = Settings().recipe(tasks), Settings(joint=False, linear_start=False).recipe(tasks[:1])
+    assert (joint["training.updates"], joint["training.validate_every"]) == (str(60 * 6), "6")  # 180 questions
+    assert (alone["training.updates"], alone["training.validate_every"]) == (str(100 * 3), "3")
+    assert (joint["model.d_model"], alone["model.d_model"]) == ("50", "20")
+    assert (joint["training.schedule"], alone["training.schedule"]) == ("linear-start", "annealed")
 
 
-def test_resuming_trains_only_what_is_missing_and_ends_with_the_same_errors(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    whole = run(tasks, QUICK, tmp_path / "out", False, Silent())
-    kept = (tmp_path / "out" / "joint-1.safetensors").stat().st_mtime_ns
-    (tmp_path / "out" / "joint-2.safetensors").unlink()
-    assert run(tasks, QUICK, tmp_path / "out", True, Silent()) == whole
-    assert (tmp_path / "out" / "joint-1.safetensors").stat().st_mtime_ns == kept
-
-
-def test_networks_that_are_there_are_never_mixed_with_others(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    run(tasks, QUICK, tmp_path / "out", False, Silent())
-    with pytest.raises(UsageError, match="holds trained networks already"):
-        run(tasks, QUICK, tmp_path / "out", False, Silent())
-    with pytest.raises(UsageError, match="other settings: hops"):
-        run(tasks, Settings(epochs=2, restarts=2, d=8, hops=2), tmp_path / "out", True, Silent())
-    with pytest.raises(UsageError, match="other settings: questions"):
-        run(tasks[:1], QUICK, tmp_path / "out", True, Silent())
-
-
-def test_what_is_written_answers_alike_when_read(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    run(tasks, Settings(epochs=1, tying="layerwise"), tmp_path / "out", False, Silent())
-    trained = read_trained(tmp_path / "out" / "joint-1.safetensors")
-    write_trained(tmp_path / "again.safetensors", trained)
-    again = read_trained(tmp_path / "again.safetensors")
-    assert again.network.shape == trained.network.shape
-    assert again.lexicon.words == trained.lexicon.words
-    assert all(torch.equal(a, b) for a, b in zip(again.network.parameters(), trained.network.parameters(), strict=True))
-
-
-def test_a_damaged_network_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "joint-1.safetensors"
-    path.write_bytes(b"\x10\0\0\0\0\0\0\0not json at all ")
-    with pytest.raises(DirectoryError, match=r"joint-1\.safetensors is damaged"):
-        read_trained(path)
-
-
-def test_looks_follow_the_order_of_the_story_and_add_up_to_one(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    run(tasks, Settings(epochs=1, memories=4), tmp_path / "out", False, Silent())
-    trained = read_trained(tmp_path / "out" / "joint-1.safetensors")
-    for view in look(trained, tasks[0].test):
-        told = len(view.question.story)
-        assert view.first == max(0, told - 4)
-        for weights, nothing in zip(view.weights, view.nothing, strict=True):
-            assert len(weights) == told - view.first
-            assert abs(sum(weights) + nothing - 1) < 1e-5
-        text = as_text(view)
-        assert all(sentence in text for sentence in view.question.story[view.first :])
-        assert ("do not fit into the memory" in text) == (view.first > 0)
-
-
-def test_the_report_writes_results_and_a_page(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    out = tmp_path / "out"
-    text = report(tasks, QUICK, out, resume=False, shown=1, show=Silent())
+def test_the_report_names_errors_and_shows_where_the_hops_attend(tmp_path: Path) -> None:
+    data, out = town.folder(tmp_path / "data"), tmp_path / "out"
+    text = run(data, Settings(epochs=2, d=8, restarts=2, threads=1), out)
     values = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert [task["task"] for task in values["tasks"]] == [1, 2]
     assert f"{100 * values['mean_error']:.1f}" in text
@@ -117,10 +56,56 @@ def test_the_report_writes_results_and_a_page(tmp_path: Path) -> None:
     page = (out / "babi.html").read_text(encoding="utf-8")
     assert page.count("<script") == 1  # the kit's, which the page can be read without
     assert "Where is" in page
+    losses = {}
+    for name in ("joint-1", "joint-2"):
+        answerer = QuestionAnswerer.load(out / name, device="cpu")
+        losses[name] = answerer.loss(load_questions(Run(out / name).data / "train.jsonl"))
+    assert {task["network"] for task in values["tasks"]} == {min(losses, key=lambda name: losses[name])}
+    best = QuestionAnswerer.load(out / values["tasks"][0]["network"], device="cpu")
+    assert values["tasks"][0]["error"] == best.error(read_tasks(data)[0].test)
 
 
-def test_a_mean_of_the_paper_is_shown_beside_all_twenty_tasks_only(tmp_path: Path) -> None:
-    tasks = read_tasks(town.folder(tmp_path / "data"))
-    results = run(tasks, QUICK, tmp_path / "out", False, Silent())
-    (mean,) = [line for line in table(results, QUICK).splitlines() if line.startswith("mean error")]
-    assert len(mean.split()) == 3
+def test_each_task_alone_has_a_network_of_its_own(tmp_path: Path) -> None:
+    data = town.folder(tmp_path / "data")
+    run(data, Settings(joint=False, epochs=1, d=8, threads=1), tmp_path / "out")
+    values = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
+    assert [task["network"] for task in values["tasks"]] == ["task-1-1", "task-2-1"]
+    questions = load_questions(Run(tmp_path / "out" / "task-2-1").data / "train.jsonl")
+    assert {question.task for question in questions} == {2}
+
+
+def test_networks_that_are_there_are_kept_and_never_mixed_with_others(tmp_path: Path) -> None:
+    data, out = town.folder(tmp_path / "data"), tmp_path / "out"
+    text = run(data, QUICK, out)
+    written = Run(out / "joint-1").weights_file.stat().st_mtime_ns
+    with pytest.raises(UsageError, match="holds trained networks already"):
+        run(data, QUICK, out)
+    with pytest.raises(UsageError, match="trained with other settings"):
+        run(data, Settings(epochs=2, d=8, hops=2, threads=1), out, resume=True)
+    with pytest.raises(UsageError, match="trained with other settings"):
+        run(data, QUICK, out, resume=True, tasks={1})
+    assert run(data, QUICK, out, resume=True) == text
+    assert Run(out / "joint-1").weights_file.stat().st_mtime_ns == written
+
+
+def test_a_story_is_shown_in_its_order_with_what_did_not_fit(tmp_path: Path) -> None:
+    data, out = town.folder(tmp_path / "data"), tmp_path / "out"
+    run(data, Settings(epochs=1, memories=4, d=8, threads=1), out)
+    answerer = QuestionAnswerer.load(out / "joint-1", device="cpu")
+    for answer in answerer.answer(read_tasks(data)[0].test):
+        told = len(answer.question.story)
+        assert answer.first == max(0, told - 4)
+        text = story_text(answer)
+        places = [text.index(sentence) for sentence in dict.fromkeys(answer.question.story[answer.first :])]
+        assert places == sorted(places)
+        assert ("do not fit into the memory" in text) == (answer.first > 0)
+
+
+def test_a_mean_of_the_paper_is_shown_beside_all_twenty_tasks_only() -> None:
+    def mean(tasks: range) -> list[str]:
+        results = [TaskResult(task, "x", 10, 0.5, "joint-1") for task in tasks]
+        (line,) = [line for line in as_text(results, Settings()).splitlines() if line.startswith("mean error")]
+        return line.split()[2:]
+
+    assert mean(range(1, 21)) == ["50.0", "12.4"]
+    assert mean(range(1, 20)) == ["50.0"]

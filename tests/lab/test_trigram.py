@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tongsa.base.errors import CorpusError
-from tongsa.lab.language_model.trigram import Trigram, _discounts
+from tongsa.lab.trigram import Trigram, _discounts
 
 WORDS = 5
 streams = st.lists(st.integers(0, WORDS - 1), min_size=3, max_size=60).map(lambda ids: np.array(ids, dtype=np.int64))

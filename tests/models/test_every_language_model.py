@@ -34,6 +34,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
             {"d_k": 3, "d_v": 5, "tied": False},
         )
     ],
+    "memory-language-model": [{"hops": 2, "memories": 20}, {"hops": 3, "memories": 9}],
 }
 """The keys that make each architecture small, some variants of it; one that is not here has its own defaults."""
 
@@ -166,7 +167,7 @@ def test_every_weight_learns_and_dropout_acts_in_training_only(kind: dict[str, A
     for _ in range(5):
         adam.clear()
         features = model.features(NO_MEMORY, torch.randint(2, PAD, (16, 30))).flatten(0, 1)
-        linear_cross_entropy(features, model.projection(), torch.randint(2, PAD, (480,)), 0.1).smoothed.backward()
+        linear_cross_entropy(features, model.projection(), torch.randint(2, PAD, (480,)), 0.1).total.backward()
         seen |= adam.gradient != 0
     assert all(bool(part.any()) for part in seen.split([p.numel() for p in model.parameters()]))
 

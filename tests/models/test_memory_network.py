@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 import small_stories as town
-from tongsa.lab.babi.encoding import Batch, Lexicon, encode
-from tongsa.lab.babi.stories import Question, words
-from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkShape, Tying, position_encoding
+from tongsa.data.stories import Question, words
+from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkSection, Tying, position_encoding
+from tongsa.tasks.story_encoding import Lexicon, StoryBatch, encode
 
 QUESTIONS = town.stories(12, seed=4)
 LEXICON = Lexicon.of(QUESTIONS)
@@ -15,38 +15,37 @@ MEMORIES = 7
 
 def network(tying: Tying = "adjacent", hops: int = 3) -> MemoryNetwork:
     torch.manual_seed(1)
-    return MemoryNetwork(
-        MemoryNetworkShape(words=len(LEXICON), d=6, hops=hops, memories=MEMORIES, tying=tying)
-    ).double()
+    section = MemoryNetworkSection(d_model=6, hops=hops, memories=MEMORIES, tying=tying)
+    return MemoryNetwork(section, len(LEXICON)).double()
 
 
-def everything() -> Batch:
+def everything() -> StoryBatch:
     batch = encode(QUESTIONS, LEXICON, MEMORIES, "position").batch(torch.arange(len(QUESTIONS)))
     batch.sentences.__dict__.update(alpha=batch.sentences.alpha.double(), beta=batch.sentences.beta.double())
     return batch
 
 
-def answer(model: MemoryNetwork, batch: Batch, linear: bool = False, seen: list[Tensor] | None = None) -> Tensor:
+def answer(model: MemoryNetwork, batch: StoryBatch, linear: bool = False, seen: list[Tensor] | None = None) -> Tensor:
     found: Tensor = model(batch.sentences, batch.story, batch.times, batch.question, linear, seen)
     return found
 
 
 def by_the_paper(model: MemoryNetwork, question: Question, linear: bool) -> Tensor:
     """§2 and §4.1 as they are written: a story, a sentence and a word at a time."""
-    shape = model.shape
+    shape = model.config
     table = {name: model.embeddings[:, place] for name, place in tables(shape).items()}
     time = model.times
 
     def sentence(text: str, matrix: Tensor) -> Tensor:
         ids = [LEXICON.places[word] for word in words(text)]
-        return (position_encoding(len(ids), shape.d).double() * matrix[ids]).sum(dim=0)
+        return (position_encoding(len(ids), shape.d_model).double() * matrix[ids]).sum(dim=0)
 
     u = sentence(question.text, table["B"])
     recent = question.story[::-1][: shape.memories]
     for hop in range(1, shape.hops + 1):
         a, c = table[f"A{hop}"], table[f"C{hop}"]
         t_a, t_c = (time[:, hop - 1], time[:, hop]) if shape.tying == "adjacent" else (time[:, 0], time[:, 1])
-        empty = [torch.zeros(shape.d).double()] * (shape.memories - len(recent))
+        empty = [torch.zeros(shape.d_model).double()] * (shape.memories - len(recent))
         m = torch.stack([sentence(text, a) + t_a[i] for i, text in enumerate(recent)] + empty)
         o = torch.stack([sentence(text, c) + t_c[i] for i, text in enumerate(recent)] + empty)
         scores = m @ u
@@ -55,7 +54,7 @@ def by_the_paper(model: MemoryNetwork, question: Question, linear: bool) -> Tens
     return u @ table["W"].T
 
 
-def tables(shape: MemoryNetworkShape) -> dict[str, int]:
+def tables(shape: MemoryNetworkSection) -> dict[str, int]:
     """§2.2: which of the matrices are one."""
     hops = range(1, shape.hops + 1)
     if shape.tying == "layerwise":
@@ -111,7 +110,7 @@ def test_the_order_of_words_counts_with_position_encoding_and_not_in_a_bag() -> 
     ]
     lexicon = Lexicon.of(questions)
     torch.manual_seed(1)
-    model = MemoryNetwork(MemoryNetworkShape(words=len(lexicon), d=6, hops=1, memories=2))
+    model = MemoryNetwork(MemoryNetworkSection(d_model=6, hops=1, memories=2), len(lexicon))
     logits = {
         kind: answer(model, encode(questions, lexicon, 2, kind).batch(torch.arange(2)))  # type: ignore[arg-type]
         for kind in ("position", "bag")

@@ -93,7 +93,7 @@ class Sign(Objective[nn.Linear, Points]):
     def begin_stage(self, model: nn.Linear, stage: int) -> None:
         self.stages.append(stage)
 
-    def stage_ends(self, stage: int, validations_since_best: int) -> bool:
+    def stage_ends(self, stage: int, validations_since_best: int, fraction: float) -> bool:
         return stage == 0
 
 

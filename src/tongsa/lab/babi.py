@@ -16,7 +16,8 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config.presets import load_recipe
 from tongsa.data.stories import BabiTask, load_questions
-from tongsa.pages import frame
+from tongsa.pages.frame import Section, heading, page
+from tongsa.pages.heatmaps import draw_map
 from tongsa.pages.markup import escape, table
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
@@ -27,6 +28,8 @@ FAILED = 0.05
 """A task with more wrong answers than this counts as failed (Weston et al. 2015)."""
 EASILY_READ = 8
 """Sentences of a story that are read at a glance."""
+CELL = 26
+"""Width of a weight on the page, in pixels."""
 PICKED_FROM = 100
 """Test questions of a task from which the page shows some."""
 
@@ -117,7 +120,7 @@ def report(
                 show.say(f"task {task.number}: {100 * error:.1f}% of the test questions wrong")
     write_atomically(out / "results.json", json.dumps(as_values(results, settings), indent=2) + "\n")
     picked = [each for found in answers.values() for each in _picked(found)]
-    write_atomically(out / "babi.html", as_page(results, settings, picked))
+    write_atomically(out / "babi.html", draw_babi(results, settings, picked))
     text = "".join(
         f"task {task.number}: {task.name}\n\n"
         + "".join(f"{story_text(each)}\n" for each in answers[task.number][:shown])
@@ -252,49 +255,57 @@ def _weights(values: Sequence[float]) -> str:
     return "".join(f"  {value:5.2f}" if value >= 0.005 else "      ." for value in values)
 
 
-def as_page(results: Sequence[TaskResult], settings: Settings, answers: Sequence[Answer]) -> str:
+def draw_babi(results: Sequence[TaskResult], settings: Settings, answers: Sequence[Answer]) -> str:
     """babi.html: the errors by task, and where the hops attend."""
     column = published(settings)
     cells = [[escape(cell) for cell in row] for row in rows(results, column)]
     note = f"Paper: Sukhbaatar et al. 2015, Table 1, {column.name}, best of 10 trainings." if column else ""
     kind = "one network for all tasks" if settings.joint else "a network for each task"
-    title = "The memory network on bAbI"
-    how = f"{settings.hops} hops, {settings.tying} tying, {settings.encoding} encoding, {kind}."
-    hops_note = "a star marks sentences that the task names as the reason for its answer, which the network never sees"
-    sections = [
-        frame.Section(
-            key="errors",
-            title="Errors by task",
-            content=table(["test errors, %", "here", "paper"], cells, "numbers")
-            + f'<p class="note">{escape(note)}</p>',
+    errors = table(["test errors, %", "here", "paper"], cells)
+    hops = (
+        '<p class="note">Weights of the sentences at each hop; a star marks those that the task names as the reason '
+        "for its answer, which the network never sees.</p>"
+    )
+    return page(
+        "The memory network on bAbI",
+        heading=heading(
+            "The memory network on bAbI",
+            over="question answering",
+            text=f"{settings.hops} hops, {escape(settings.tying)} tying, {escape(settings.encoding)} encoding, {kind}.",
         ),
-        frame.Section(
-            key="hops", title="Where the hops attend", content="".join(map(_story, answers)), note=escape(hops_note)
-        ),
-    ]
-    heading = frame.heading(escape(title), text=escape(how))
-    return frame.page(title, heading=heading, sections=sections, footer="Tongsa")
+        sections=[
+            Section(
+                key="errors",
+                title="Errors",
+                content=f'<div class="wide-table">{errors}</div><p class="note">{escape(note)}</p>',
+            ),
+            Section(
+                key="hops",
+                title="Where the hops attend",
+                content=f'{hops}<div class="maps">{"".join(map(_draw, answers))}</div>',
+            ),
+        ],
+        footer="Written by tongsa.",
+    )
 
 
-def _story(answer: Answer) -> str:
+def _draw(answer: Answer) -> str:
+    """A story with the weight of each sentence at each hop."""
     question = answer.question
-    lines = [
-        ["*" if place in question.supports else "", escape(question.story[place]), *map(_weight, weights)]
-        for place, weights in enumerate(zip(*answer.weights, strict=True), answer.first)
+    weights = [list(row) for row in zip(*answer.weights, strict=True)]
+    names = [
+        f"{question.story[place]}{' *' if place in question.supports else ''}"
+        for place in range(answer.first, answer.first + len(weights))
     ]
-    lines.append(["", "<i>empty memories</i>", *map(_weight, answer.empty)])
-    if answer.first:
-        told = f"<i>{answer.first} earlier sentences do not fit into the memory</i>"
-        lines.insert(0, ["", told, *("" for _ in answer.weights)])
-    heads = ["", f"task {question.task}", *(f"hop {hop}" for hop in range(1, len(answer.weights) + 1))]
-    verdict = "" if answer.right else f" <b>wrong: {escape(question.answer)}</b>"
-    asked = f"<p><b>{escape(question.text)}</b> {escape(answer.text)} ({answer.probability:.2f}){verdict}</p>"
-    return asked + table(heads, lines, "numbers")
-
-
-def _weight(value: float) -> str:
-    # Ink grows with the square root, so that small weights are seen.
-    return f'<span style="background: rgb(47 109 179 / {value**0.5 * 0.6:.2f})">&nbsp;{value:.2f}&nbsp;</span>'
+    hops = [f"hop {hop}" for hop in range(1, len(answer.weights) + 1)]
+    drawn = draw_map([*weights, answer.empty], [*names, "(empty memories)"], hops, question.text, CELL)
+    verdict = "" if answer.right else f" <ins>{escape(question.answer)}</ins>"
+    given = f"<b>{escape(answer.text)}</b>" if answer.right else f"<del>{escape(answer.text)}</del>"
+    early = f"; {answer.first} earlier sentences do not fit into the memory" if answer.first else ""
+    return (
+        f'<figure class="attends"><figcaption><b>{escape(question.text)}</b> {given}{verdict} '
+        f"<span>task {question.task}, probability {answer.probability:.2f}{early}</span></figcaption>{drawn}</figure>"
+    )
 
 
 @dataclass(frozen=True)

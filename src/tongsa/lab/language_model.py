@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,8 @@ from tongsa.training.run import fit_and_publish, prepare
 RECIPE = "memory-language-model"
 UNKNOWN = "<unk>"
 """A word outside the vocabulary: a word like any other, and counted."""
-SPECIAL_PIECES = 2
-"""The end of a line, and SentencePiece's own mark for unknown words, which never comes up here."""
+SPECIAL_WORDS = 2
+"""The end of a line and <unk>."""
 DISTANCES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 10**9))
 """Words back, from and to."""
 PIECES_LOOKED_AT = 40
@@ -65,6 +65,8 @@ class Settings:
     seed: int = 1
     encoding: str = "utf-8"
     threads: int | None = None
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """What else is to be laid over the recipe."""
 
     def problems(self) -> list[str]:
         least = {"lines": 1, "vocabulary": 3, "d": 2, "hops": 1, "memories": 1, "epochs": 1}
@@ -76,11 +78,11 @@ class Settings:
 
     def recipe(self, words: int) -> dict[str, str]:
         """What is laid over the recipe, for a text of so many words (ends of lines included)."""
-        given = load_recipe(RECIPE, {})
+        given = load_recipe(RECIPE, self.changes)
         pieces = math.ceil(words / given.corpus.max_tokens)
         an_epoch = math.ceil(pieces * given.corpus.max_tokens / given.training.batch_tokens)
         return {
-            "subwords.size": str(self.vocabulary + SPECIAL_PIECES),
+            "subwords.size": str(self.vocabulary + 1),  # SentencePiece has a mark for the unknown of its own
             "model.d_model": str(self.d),
             "model.hops": str(self.hops),
             "model.memories": str(self.memories),
@@ -88,6 +90,7 @@ class Settings:
             "training.updates": str(self.epochs * an_epoch),
             "training.warmup": str(min(given.training.warmup, max(1, self.epochs * an_epoch // 5))),
             "training.validate_every": str(an_epoch),
+            **self.changes,
         }
 
 
@@ -139,7 +142,7 @@ def run(settings: Settings, held_out: Mapping[str, Path], out: Path, resume: boo
     held = {name: streams[name] for name in held_out}
     result = Result(
         words=len(streams["train"]) - 1,
-        vocabulary=len(known) + 1,
+        vocabulary=len(known) + SPECIAL_WORDS,
         held_out={name: len(stream) - 1 for name, stream in held.items()},
         unknown={name: _share_unknown(files[name], len(stream) - 1) for name, stream in held.items()},
         trigram={name: trigram.perplexity(stream) for name, stream in held.items()},
@@ -181,9 +184,13 @@ def read_words(path: Path, encoding: str = "utf-8", lines: int | None = None) ->
 
 
 def vocabulary(lines: Iterable[Sequence[str]], size: int) -> set[str]:
-    """The most frequent words; of equally frequent ones the first by their letters. The end and <unk> count too."""
+    """The most frequent words; of equally frequent ones the first by their letters. The end and <unk> count too.
+
+    At least the rarest word is left out, so that <unk> is met in training.
+    """
     counts = Counter(word for line in lines for word in line)
-    return set(sorted(counts, key=lambda word: (-counts[word], word))[: size - 2])
+    most = min(size - SPECIAL_WORDS, len(counts) - 1)
+    return set(sorted(counts, key=lambda word: (-counts[word], word))[:most])
 
 
 def _write(path: Path, lines: Sequence[Sequence[str]], known: set[str]) -> Path:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -11,19 +13,24 @@ from tongsa.base.devices import usable_cores
 from tongsa.base.errors import RecipeError, UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
+from tongsa.config.architectures import model_class
 from tongsa.config.presets import load_recipe
 from tongsa.data.batches import Rows
-from tongsa.data.streams import PieceOrder, Pieces, PreparedText, cut, prepare_text
+from tongsa.data.streams import Ids, PieceOrder, Pieces, PreparedText, cut, prepare_text
 from tongsa.evaluation.metrics import mean_metric
-from tongsa.models import build_a
-from tongsa.models.contracts import Decoder
+from tongsa.models import architectures_of, build_a
+from tongsa.models.contracts import NO_MEMORY, Decoder, Seq2Seq
 from tongsa.models.loss import Loss, linear_cross_entropy
-from tongsa.pages.task_report import write_task_report
+from tongsa.pages.frame import Section
+from tongsa.pages.markup import escape, table
+from tongsa.pages.record import TrainingRecord
+from tongsa.pages.report import Subject, write_report
 from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
-from tongsa.tasks.language_model import LanguageModel, log_loss
+from tongsa.tasks.language_model import LANGUAGE_MODEL, LanguageModel, log_loss
+from tongsa.text.subwords import END
 
 DEFAULT_RECIPE = "lm"
 SELECTS = "perplexity"
@@ -31,16 +38,17 @@ SELECTS = "perplexity"
 METRICS_PER_TOKEN = ("log_loss", "perplexity")
 METRIC_PER_WORD = "word_perplexity"
 
-PROMPTS = 5
-"""Beginnings of lines of the training text that the report shows continuations of."""
-PROMPT_TOKENS = 6
+PROMPTS = 8
+"""Held-out lines of whose first halves the report shows continuations."""
+READ_FOR_PROMPTS = 20_000
+"""Tokens of the held-out text that the lines are taken from."""
 CONTINUATION_TOKENS = 40
 
 
 class LanguageModelling(Task[LanguageModel]):
     """Plain text in, a language model out."""
 
-    name = "lm"
+    name = LANGUAGE_MODEL
 
     def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
         _refuse_what_translation_alone_has(options)
@@ -57,12 +65,11 @@ class LanguageModelling(Task[LanguageModel]):
         data = PreparedText.open(run.path)
         model = LanguageModel.from_weights(card, data.vocabulary, weights, device=device)
         scores = validation_scores(model.decoder, data, card.recipe, SingleWorker())
-        ids = data.train.ids[: 40 * PROMPTS * PROMPT_TOKENS].tolist()
         examples = []
-        for first in range(0, len(ids) - PROMPT_TOKENS, max(PROMPT_TOKENS, len(ids) // PROMPTS)):
-            prompt = data.vocabulary.decode(ids[first : first + PROMPT_TOKENS])
+        for line in _some_lines(data.valid.ids):
+            prompt, rest = (data.vocabulary.decode(part) for part in (line[: len(line) // 2], line[len(line) // 2 :]))
             written = model.generate(prompt, tokens=CONTINUATION_TOKENS)[0]
-            examples.append({"prompt": prompt, "continuation": written.text, "score": written.log_probability})
+            examples.append({"prompt": prompt, "continuation": written.text, "text": rest})
         return Evaluation(scores=scores, examples=examples)
 
     def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> LanguageModel:
@@ -70,9 +77,10 @@ class LanguageModelling(Task[LanguageModel]):
             show.say(f"  {example['prompt']} > {example['continuation']}")
         per_word = card.scores[METRIC_PER_WORD].score
         show.say(f"perplexity on the held-out text: {card.scores[SELECTS].score:.2f} a token, {per_word:.2f} a word")
-        show.say(f"report: {write_task_report(run, 'Language model')}")
+        model = LanguageModel.load(run.path, device=device)
+        show.say(f"report: {_write_report(run, model, evaluation)}")
         show.say(f"\nthe language model is {run.path}:  tongsa.LanguageModel.load({str(run.path)!r})")
-        return LanguageModel.load(run.path, device=device)
+        return model
 
 
 class LanguageModellingObjective(Objective[Decoder, Pieces]):
@@ -101,7 +109,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
     def loss(self, model: Decoder, batch: Pieces) -> Loss:
         section = self.recipe.training
         with reduced_precision(section, batch.target.device):
-            features = model.features(() if batch.memory is None else batch.memory, batch.target)
+            features = model.features(NO_MEMORY if batch.memory is None else batch.memory, batch.target)
         real = batch.labels != self.data.vocabulary.pad
         return linear_cross_entropy(
             features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
@@ -129,6 +137,31 @@ def validation_scores(model: Decoder, data: PreparedText, recipe: Recipe, worker
     return scores
 
 
+def _some_lines(ids: Ids) -> list[list[int]]:
+    """Lines from all over the beginning of a text, without their ends."""
+    read = ids[:READ_FOR_PROMPTS].astype(np.int64)
+    lines = [line.tolist() for line in np.split(read, np.flatnonzero(read == END) + 1)]
+    whole = [line[:-1] for line in lines if len(line) > 2 and line[-1] == END]
+    return whole[:: max(1, len(whole) // PROMPTS)][:PROMPTS]
+
+
+def _write_report(run: Run, model: LanguageModel, evaluation: Evaluation) -> Path:
+    rows = [[escape(each[key]) for key in ("prompt", "continuation", "text")] for each in evaluation.examples]
+    shown = table(["prompt", "continued by the model", "continued in the text"], rows)
+    section = model.card.recipe.model
+    subject = Subject(
+        kind="language model",
+        title="Language model",
+        description=f"{section.architecture} of width {section.d_model:,}, {len(model.vocabulary):,} subwords",
+        parameters=sum(parameter.numel() for parameter in model.decoder.parameters()),
+        examples="lines",
+        scored="on every token of the held-out text",
+        command=("--task", LANGUAGE_MODEL),
+        sections=[Section(key="examples", title="Examples", note="greedy search", content=shown)],
+    )
+    return write_report(run, TrainingRecord.read(run), subject)
+
+
 def _selecting_metric(recipe: Recipe) -> str:
     name = recipe.training.select or SELECTS
     known = (*METRICS_PER_TOKEN, METRIC_PER_WORD)
@@ -140,6 +173,12 @@ def _selecting_metric(recipe: Recipe) -> str:
 def _check(recipe: Recipe) -> None:
     _selecting_metric(recipe)
     problems = []
+    kind = model_class(recipe.model.architecture)
+    if not issubclass(kind, Decoder) or issubclass(kind, Seq2Seq):
+        known = [name for name in architectures_of(Decoder) if name not in architectures_of(Seq2Seq)]
+        problems.append(
+            f"{recipe.model.architecture} is no language model: model.architecture can be {', '.join(known)}"
+        )
     if recipe.subwords.sampling:
         problems.append("subwords.sampling cuts sentences anew; a language model reads one stream: set it to 0")
     longest, piece = recipe.model.longest, recipe.corpus.max_tokens
@@ -147,8 +186,6 @@ def _check(recipe: Recipe) -> None:
         problems.append(f"model.max_positions {longest} must be at least corpus.max_tokens {piece}, a piece's length")
     if problems:
         raise RecipeError("this recipe cannot train a language model", *problems)
-    with torch.device("meta"):
-        build_a(Decoder, recipe.model, 10)  # type: ignore[type-abstract]
 
 
 def _refuse_what_translation_alone_has(options: TrainOptions) -> None:

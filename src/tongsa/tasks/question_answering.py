@@ -25,7 +25,10 @@ from tongsa.models import build_a
 from tongsa.models.loss import Loss, smoothed_cross_entropy
 from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkSection
 from tongsa.models.weights import load_weights, read_tensors
-from tongsa.pages.task_report import write_task_report
+from tongsa.pages.frame import Section
+from tongsa.pages.markup import escape, table
+from tongsa.pages.record import TrainingRecord
+from tongsa.pages.report import Subject, write_report
 from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
@@ -144,8 +147,8 @@ class QuestionAnswering(Task[QuestionAnswerer]):
         return recipe
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> QuestionAnsweringObjective:
-        parts = (load_questions(run.data / f"{part}.jsonl") for part in ("train", "valid"))
-        return QuestionAnsweringObjective(*parts, read_lexicon(run), recipe, options)
+        train, valid = (load_questions(run.data / f"{part}.jsonl") for part in ("train", "valid"))
+        return QuestionAnsweringObjective(train, valid, read_lexicon(run), recipe, options)
 
     def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
         answerer = QuestionAnswerer.from_weights(card, read_lexicon(run), weights, device=device)
@@ -168,8 +171,9 @@ class QuestionAnswering(Task[QuestionAnswerer]):
 
     def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> QuestionAnswerer:
         show.say(f"wrong answers on the held-out questions: {card.scores['error'].score:.1f}%")
-        show.say(f"report: {write_task_report(run, 'Question answering')}")
-        return QuestionAnswerer.load(run.path, device=device)
+        answerer = QuestionAnswerer.load(run.path, device=device)
+        show.say(f"report: {_write_report(run, answerer, evaluation)}")
+        return answerer
 
 
 class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
@@ -297,6 +301,24 @@ def read_lexicon(run: Run) -> Lexicon:
         return Lexicon([str(word) for word in json.loads(run.words_file.read_text(encoding="utf-8"))])
     except (OSError, ValueError, TypeError) as error:
         raise DirectoryError(f"{run.words_file} is missing or damaged: {error}") from error
+
+
+def _write_report(run: Run, answerer: QuestionAnswerer, evaluation: Evaluation) -> Path:
+    keys = ("task", "story", "question", "reference", "answer")
+    rows = [[escape(each[key]) for key in keys] for each in evaluation.examples]
+    section = answerer.network.config
+    subject = Subject(
+        kind="question answerer",
+        title="Question answering",
+        description=f"memory network of {section.hops} hops and width {section.d_model}",
+        parameters=sum(parameter.numel() for parameter in answerer.network.parameters()),
+        examples="questions",
+        tokens="questions answered",
+        scored="on the held-out questions",
+        command=("--task", QUESTION_ANSWERING),
+        sections=[Section(key="examples", title="Examples", content=table(list(keys), rows))],
+    )
+    return write_report(run, TrainingRecord.read(run), subject)
 
 
 def _scores(loss: float, wrong: float, count: int) -> dict[str, Score]:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 
 import small_stories as town
-from tongsa.lab.babi.encoding import UNKNOWN, Lexicon, encode, times
-from tongsa.lab.babi.stories import Question
+from tongsa.data.stories import Question
+from tongsa.tasks.story_encoding import UNKNOWN, Lexicon, encode, times
 
 QUESTION = Question(1, ("Mina went home.", "Joon ran.", "Mina slept."), "Where is Mina?", "home", (0,))
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import small_stories as town
-from tongsa.base.errors import CorpusError
-from tongsa.lab.babi.stories import Question, read_questions, read_tasks, words
+from tongsa.base.errors import CorpusError, DirectoryError
+from tongsa.data.stories import Question, load_questions, read_questions, read_tasks, save_questions, words
 
 
 def file(folder: Path, text: str) -> Path:
@@ -65,3 +65,12 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
         read_tasks(tmp_path)
     with pytest.raises(CorpusError, match="is no folder"):
         read_tasks(tmp_path / "nowhere")
+
+
+def test_saved_questions_are_the_same_when_loaded_and_a_damaged_file_is_named(tmp_path: Path) -> None:
+    questions = town.stories(5, seed=6)
+    save_questions(tmp_path / "q.jsonl", questions)
+    assert load_questions(tmp_path / "q.jsonl") == questions
+    (tmp_path / "q.jsonl").write_text('{"task": 1', encoding="utf-8")
+    with pytest.raises(DirectoryError, match=r"q\.jsonl is missing or damaged"):
+        load_questions(tmp_path / "q.jsonl")

@@ -53,7 +53,7 @@ def test_what_translates_also_decodes_and_what_encodes_does_not() -> None:
 def with_entry_point(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     """As if a package with this entry point were installed."""
     point = EntryPoint(name=name, value=value, group="tongsa.architectures")
-    monkeypatch.setattr("tongsa.base.registry.entry_points", lambda group: [point] if group == point.group else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == point.group else [])
     monkeypatch.setattr(registry, "_REGISTRY", Registry("tongsa.architectures", ARCHITECTURES, kind="architecture"))
 
 

@@ -185,7 +185,8 @@ def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> No
             "Go on with the command that it was begun with, or choose another --out.",
         )
     begun = [name for name in now["recipes"] if (folder / MODELS / name).exists() and name in before["recipes"]]
-    changed = [name for name in begun if before["recipes"][name] != now["recipes"][name]]
+    earlier = {name: Recipe.from_values(before["recipes"][name], str(folder / PLAN)).to_values() for name in begun}
+    changed = [name for name in begun if earlier[name] != now["recipes"][name]]  # an older version knew fewer keys
     if changed:
         raise DirectoryError(
             f"the recipe of {', '.join(changed)} has changed since {folder} was begun",

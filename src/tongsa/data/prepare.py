@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from tongsa.data.spill import FEWEST, MOST_HELD_OUT, Pairs, Spill
 from tongsa.formats.pairs import Pair, Tally
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, learn
+
+SAMPLE_BLOCK = 20_000
+"""Lines given to SentencePiece at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +126,17 @@ def _learn(text: Spill, split: Split, settings: PrepareSettings) -> Subwords:
 
 
 def _sample(text: Spill, split: Split, size: int, sides: tuple[int, ...]) -> Iterator[str]:
-    """About `size` lines of the text, of both sides or one: the same lines of a side in either case."""
+    """About `size` lines of the text, of both sides or one: the same lines of a side in either case.
+
+    They are read in large blocks: where reading a line takes turns with SentencePiece's copying one, memory ends up in
+    pieces that nobody can use, twice as much as is needed.
+    """
+    drawn = _drawn(text, split, size, sides)
+    while block := list(islice(drawn, SAMPLE_BLOCK)):
+        yield from block
+
+
+def _drawn(text: Spill, split: Split, size: int, sides: tuple[int, ...]) -> Iterator[str]:
     share = min(1.0, size / (2 * text.survey.pairs))
     draw = random.Random(split.seed)
     for pair in text.texts(split):

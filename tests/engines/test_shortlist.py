@@ -75,11 +75,11 @@ def test_a_shortlist_changes_little_of_what_was_learnt(directory: Path, beam: in
 def test_only_pieces_of_the_shortlist_are_written(directory: Path, tmp_path: Path) -> None:
     """With everything but `a` and the end taken off the list, nothing else can be written."""
     copy = shutil.copytree(directory, tmp_path / "copy")
-    Translator.load(copy, shortlist=True)
+    Translator.load(copy, shortlist=True, precision="int8")
     (folder,) = (copy / "ctranslate2").glob("shortlist.int8-*")
     piece = small_subwords().target.pieces([400])[0]
     (folder / shortlist.FILE).write_text(f"\t{piece}\n", encoding="utf-8")
-    (found,) = Translator.load(copy, shortlist=True).translate([sentences(1)[0][0]])
+    (found,) = Translator.load(copy, shortlist=True, precision="int8").translate([sentences(1)[0][0]])
     assert set(found.tokens) <= {piece, "<unk>"}
 
 
@@ -87,7 +87,7 @@ def test_engines_with_and_without_stand_side_by_side(directory: Path, tmp_path: 
     copy = shutil.copytree(directory, tmp_path / "copy")
     shutil.rmtree(copy / "ctranslate2", ignore_errors=True)
     for short in (True, False, True):
-        Translator.load(copy, shortlist=short)
+        Translator.load(copy, shortlist=short, precision="int8")
     kinds = sorted(folder.name.partition("-")[0] for folder in (copy / "ctranslate2").iterdir())
     assert kinds == ["int8", "shortlist.int8"]
 

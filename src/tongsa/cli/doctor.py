@@ -29,7 +29,7 @@ def doctor() -> None:
         ("memory", _memory()),
         ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free"),
     ]
-    rows += [("gpu", _gpu())]
+    rows += [("int8", _int8()), ("gpu", _gpu())]
     for name, value in rows:
         print(f"{name:14} {value}")
 
@@ -48,6 +48,16 @@ def _memory() -> str:
         return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
     except (ValueError, OSError, AttributeError):
         return "unknown"
+
+
+def _int8() -> str:
+    try:
+        from tongsa.engines.precision import weight_bits
+    except ImportError as error:
+        return f"unknown: CTranslate2 cannot be imported ({error})"
+    if weight_bits() == 8:
+        return "weights of 8 bits: this CPU adds their products without overflow"
+    return "weights of 7 bits: on this CPU products of 8 bits could overflow"
 
 
 def _gpu() -> str:

@@ -12,22 +12,27 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
+import random
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tongsa.base.errors import DirectoryError, UsageError, WriteError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
+from tongsa.engines.precision import LARGEST_ERROR, relative_error, weight_bits, written_by
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 ABOUT = "tongsa.json"
-LAYOUT = 2
+LAYOUT = 3
 """Goes up when the same weights are to be compiled differently."""
+
+PROOF_SENTENCES = 32
+"""Sentences on which int8 is compared with float32."""
 
 POSITIONS = 2048
 """Rows of the table of sinusoids: CTranslate2 cannot make it longer when a longer sentence comes."""
@@ -43,7 +48,7 @@ def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *,
     config = transformer(card)
     making = _Making(directory, config, subwords, precision, shortlist)
     kind = f"shortlist.{precision}" if shortlist else precision
-    folder = Run(directory).compiled / f"{kind}-{key_of(directory, config, subwords)}"
+    folder = Run(directory).compiled / f"{kind}-{key_of(directory, config, subwords, precision)}"
     if (folder / ABOUT).is_file():
         return folder
     try:
@@ -64,7 +69,17 @@ def transformer(card: Card) -> TransformerSection:
     return card.recipe.model
 
 
-def key_of(directory: Path, config: TransformerSection, subwords: Subwords) -> str:
+def right_precision(directory: Path, card: Card, subwords: Subwords) -> str:
+    """The precision of `auto` on a CPU: int8 where it was seen to be close to float32 here, else float32."""
+    folder = compiled(directory, card, subwords, "int8")
+    try:
+        error = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["error"]
+    except (OSError, ValueError, KeyError):  # only in memory, or damaged: the safe one
+        return "float32"
+    return "int8" if error <= LARGEST_ERROR else "float32"
+
+
+def key_of(directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> str:
     """A hash over everything that a compiled engine depends on."""
     digest = hashlib.blake2b(digest_size=6)
     weights = Run(directory).weights_file
@@ -74,7 +89,8 @@ def key_of(directory: Path, config: TransformerSection, subwords: Subwords) -> s
                 digest.update(block)
     except OSError as error:
         raise DirectoryError(f"{weights} cannot be read: {error.strerror}") from error
-    digest.update(repr((LAYOUT, POSITIONS, config)).encode())
+    bits = weight_bits() if precision == "int8" else 32
+    digest.update(repr((LAYOUT, POSITIONS, bits, config)).encode())
     digest.update(subwords.source.model + subwords.target.model)
     return digest.hexdigest()
 
@@ -98,22 +114,44 @@ class _Making(NamedTuple):
         from tongsa.models.weights import read_weights
 
         weights = read_weights(Run(self.directory), self.config, self.subwords)
-        write_ctranslate2(folder, weights, self.config, self.subwords, self.precision)
+        about: dict[str, Any] = {"made_from": Run(self.directory).weights_file.name, "precision": self.precision}
+        with tempfile.TemporaryDirectory() as name:
+            if self.precision == "int8":  # float32 first: CTranslate2 rounds the weights where they are
+                write_ctranslate2(Path(name), weights, self.config, self.subwords, "float32")
+            write_ctranslate2(folder, weights, self.config, self.subwords, self.precision, weight_bits())
+            if self.precision == "int8":
+                error = relative_error(folder, Path(name), self._pairs(Path(name)))
+                about |= {"bits": weight_bits(), "error": error}
+        (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
         if self.shortlist:
             from tongsa.engines.shortlist import write_shortlist
 
             write_shortlist(folder, self.directory, self.subwords)
 
+    def _pairs(self, exact: Path) -> list[tuple[list[str], list[str]]]:
+        """Pieces to compare precisions on: validation examples, or else what the model makes of noise."""
+        source, target = self.subwords.source, self.subwords.target
+        if examples := _examples(Run(self.directory)):
+            return [(source.pieces(source.encode(a)), target.pieces(target.encode(b))) for a, b in examples]
+        draw = random.Random(1)
+        pieces = source.all_pieces()[:-1]
+        noise = [draw.choices(pieces, k=draw.randint(3, 20)) for _ in range(PROOF_SENTENCES)]
+        return written_by(exact, noise)
+
+
+def _examples(run: Run) -> list[tuple[str, str]]:
+    """Short validation pairs; none where the directory has none, or they cannot be read."""
+    try:
+        lines = run.examples_file.read_text(encoding="utf-8").splitlines()[:PROOF_SENTENCES]
+        pairs = [(str(example["source"]), str(example["reference"])) for example in map(json.loads, lines)]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [(source, target) for source, target in pairs if max(len(source), len(target)) < POSITIONS // 4]
+
 
 def _compile(folder: Path, making: _Making) -> None:
     with suppress(_MadeByAnotherError), replacing(folder) as temporary:
         making.write(temporary)
-        about = {
-            "made_from": Run(making.directory).weights_file.name,
-            "precision": making.precision,
-            "key": folder.name,
-        }
-        (temporary / ABOUT).write_text(json.dumps(about))
         if (folder / ABOUT).is_file():
             raise _MadeByAnotherError
 

@@ -19,7 +19,7 @@ from tongsa.base.devices import usable_cores
 from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
 from tongsa.engines.base import cut_note, similar_lengths
-from tongsa.engines.compiled import compiled, max_positions, transformer
+from tongsa.engines.compiled import compiled, max_positions, right_precision, transformer
 from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords
 
@@ -106,7 +106,9 @@ class CTranslate2Engine:
 
         With a shortlist only those pieces are scored that the source's can become: faster, and nearly the same.
         """
-        chosen = ("int8" if device == "cpu" else "float32") if precision == "auto" else precision
+        chosen = precision
+        if precision == "auto":
+            chosen = right_precision(directory, card, subwords) if device == "cpu" else "float32"
         return cls(
             compiled(directory, card, subwords, chosen, shortlist=shortlist),
             transformer(card),

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ctranslate2 import specs
+from ctranslate2.specs.model_spec import NumpyVariable
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -33,14 +35,34 @@ Array = NDArray[np.float32]
 
 
 def write_ctranslate2(
-    out: Path, weights: Weights, config: TransformerSection, subwords: Subwords, precision: str
+    out: Path, weights: Weights, config: TransformerSection, subwords: Subwords, precision: str, bits: int = 8
 ) -> None:
-    """Write the files of a CTranslate2 model into the folder `out`; precision is int8 or float32."""
+    """Write the files of a CTranslate2 model into the folder `out`; precision is int8 or float32.
+
+    With int8 weights may have 7 `bits` instead of 8: see `tongsa.engines.precision`.
+    """
     spec = specification(weights, config, subwords)
     spec.validate()
-    spec.optimize(quantization=precision)
+    if precision == "int8" and bits < 8:
+        spec._visit(partial(_quantize, largest=2 ** (bits - 1) - 1))
+        spec.optimize()
+    else:
+        spec.optimize(quantization=precision)
     out.mkdir(parents=True, exist_ok=True)
     spec.save(str(out))
+
+
+def _quantize(spec: Any, name: str, value: Any, largest: int) -> None:
+    """Round a matrix to whole numbers up to `largest`, with a scale for each row, as CTranslate2 does for 8 bits."""
+    key = name.rpartition("/")[2]
+    if not hasattr(spec, f"{key}_scale"):
+        return
+    matrix = value.to("float32").numpy()
+    highest = np.abs(matrix).max(axis=1)
+    scale = np.where(highest > 0, largest / np.maximum(highest, np.finfo(np.float32).tiny * largest), 1.0)
+    scale = scale.astype(np.float32)
+    setattr(spec, key, NumpyVariable(np.rint(matrix * scale[:, None]).astype(np.int8)))
+    setattr(spec, f"{key}_scale", NumpyVariable(scale))
 
 
 def specification(weights: Weights, config: TransformerSection, subwords: Subwords) -> Any:

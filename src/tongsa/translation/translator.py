@@ -63,7 +63,7 @@ class Translator:
         """Open a translator directory.
 
         engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
-        precision  int8, float32, or auto: int8 with CTranslate2 on a CPU
+        precision  int8, float32, or auto: with CTranslate2 on a CPU int8 where it was seen to be close to float32
         threads    cores to use; for PyTorch this is `torch.set_num_threads`, which counts for the whole process
         device     cpu, cuda, or auto: a GPU where there is one
         shortlist  with CTranslate2: score only those pieces that the source's can become, as the training text shows

@@ -1,0 +1,60 @@
+"""Which precision is right on this CPU.
+
+CPUs without VNNI multiply int8 numbers through sums of 16 bits that saturate: two products of 255 x 127 do not fit, and
+a translation may come out as nonsense (oneDNN issue 717). Weights of 7 bits cannot overflow there: 2 x 255 x 63 fits.
+Whether int8 is then close enough depends on the weights, so it is measured when an engine is compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import ctranslate2
+
+LARGEST_ERROR = 0.02
+"""Mean difference of log-probabilities, relative to them, up to which int8 is taken without being asked for."""
+
+CPU_INFO = Path("/proc/cpuinfo")
+VNNI = {"avx512_vnni", "avx_vnni"}
+LIMITS = ("CT2_FORCE_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
+"""Variables with which a user takes instructions away from the libraries that multiply."""
+
+Ids = Sequence[int]
+
+
+@cache
+def weight_bits() -> int:
+    """Bits of int8 weights with which no product overflows on this CPU."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return 8  # sums of 32 bits
+    if any(os.environ.get(name) for name in LIMITS):
+        return 7
+    try:
+        flags = next(line for line in CPU_INFO.read_text().splitlines() if line.startswith("flags")).split()
+    except (OSError, StopIteration):  # not Linux
+        return 7
+    return 8 if VNNI & set(flags) else 7
+
+
+def relative_error(folder: Path, reference: Path, pairs: Sequence[tuple[list[str], list[str]]]) -> float:
+    """How far the log-probabilities of a compiled model are from those of another one, on these pieces."""
+    sums = [_log_probabilities(each, pairs) for each in (folder, reference)]
+    differences = sum(abs(a - b) for a, b in zip(*sums, strict=True))
+    return float(differences / max(sum(abs(b) for b in sums[1]), 1e-6))
+
+
+def _log_probabilities(folder: Path, pairs: Sequence[tuple[list[str], list[str]]]) -> list[float]:
+    model = ctranslate2.Translator(str(folder), intra_threads=1)
+    sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
+    return [sum(result.log_probs) for result in model.score_batch(sources, targets)]
+
+
+def written_by(folder: Path, sources: Sequence[list[str]]) -> list[tuple[list[str], list[str]]]:
+    """Sources, each with what a compiled model writes for it."""
+    model = ctranslate2.Translator(str(folder), intra_threads=1)
+    results = model.translate_batch(list(sources), beam_size=1, max_decoding_length=64)
+    return [(source, result.hypotheses[0]) for source, result in zip(sources, results, strict=True)]

@@ -46,7 +46,7 @@ def test_both_models_count_the_same_words_and_a_finished_training_is_not_repeate
     texts: tuple[Path, Path], tmp_path: Path
 ) -> None:
     train, valid = texts
-    valid.write_text("ara goes far says zebra\nara goes\n", encoding="utf-8")
+    valid.write_text("ara zebra yak says zebra\nara goes\n", encoding="utf-8")
     settings = Settings(text=str(train), d=8, hops=2, memories=5, epochs=1, threads=1)
     first = run(settings, {"valid": valid, "test": valid}, tmp_path / "lm", False, Silent())
     assert first.held_out == {"valid": 9, "test": 9}
@@ -54,7 +54,7 @@ def test_both_models_count_the_same_words_and_a_finished_training_is_not_repeate
     unknown = sum(word not in known for line in read_words(valid) for word in line)
     assert first.unknown["valid"] == pytest.approx(unknown / 9)
     assert first.words == 700 * 6
-    assert first.vocabulary == 8 + 6 + 1, "one word is left out, <unk> and the end are counted"
+    assert first.vocabulary == 8 + 6 + 1, "one word is left out, <rare> and the end are counted"
     assert first.trigram["valid"] == first.trigram["test"]
     assert first.memory_network["valid"] == first.memory_network["test"]
     with pytest.raises(UsageError, match="holds a language model already"):
@@ -80,7 +80,7 @@ def test_words_are_lower_case_and_punctuation_stands_by_itself() -> None:
 
 def test_the_most_frequent_words_are_kept_and_equals_come_by_their_letters() -> None:
     assert vocabulary([["b", "a", "c", "c"], ["d", "a"]], size=5) == {"a", "c", "b"}
-    assert vocabulary([["b", "a", "c", "c"], ["d", "a"]], size=99) == {"a", "c", "b"}, "<unk> must be met"
+    assert vocabulary([["b", "a", "c", "c"], ["d", "a"]], size=99) == {"a", "c", "b"}, "<rare> must be met"
 
 
 def test_a_part_of_a_file_is_its_beginning(tmp_path: Path) -> None:

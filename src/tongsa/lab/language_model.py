@@ -35,10 +35,10 @@ from tongsa.text.subwords import END
 from tongsa.training.run import fit_and_publish, prepare
 
 RECIPE = "memory-language-model"
-UNKNOWN = "<unk>"
-"""A word outside the vocabulary: a word like any other, and counted."""
+UNKNOWN = "<rare>"
+"""A word outside the vocabulary: a word like any other, and counted. Of several <unk> SentencePiece would make one."""
 SPECIAL_WORDS = 2
-"""The end of a line and <unk>."""
+"""The end of a line and <rare>."""
 DISTANCES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 10**9))
 """Words back, from and to."""
 PIECES_LOOKED_AT = 40
@@ -56,7 +56,7 @@ class Settings:
     lines: int | None = None
     """Lines of the text, from its beginning (None: all)."""
     vocabulary: int = 10_000
-    """Most frequent words that are known, the end of a line and <unk> among them."""
+    """Most frequent words that are known, the end of a line and <rare> among them."""
     d: int = 150
     hops: int = 6
     memories: int = 50
@@ -88,7 +88,7 @@ class Settings:
             "model.memories": str(self.memories),
             "model.dropout": str(self.dropout),
             "training.updates": str(self.epochs * an_epoch),
-            "training.warmup": str(min(given.training.warmup, max(1, self.epochs * an_epoch // 5))),
+            "training.warmup": str(min(given.training.warmup, max(1, self.epochs * an_epoch // 2))),
             "training.validate_every": str(an_epoch),
             **self.changes,
         }
@@ -104,7 +104,7 @@ class Result:
     held_out: dict[str, int]
     """Words of each held-out text, by its name: every one of them is counted."""
     unknown: dict[str, float]
-    """Share of <unk> among them."""
+    """Share of <rare> among them."""
     trigram: dict[str, float]
     """Perplexities."""
     memory_network: dict[str, float]
@@ -184,9 +184,9 @@ def read_words(path: Path, encoding: str = "utf-8", lines: int | None = None) ->
 
 
 def vocabulary(lines: Iterable[Sequence[str]], size: int) -> set[str]:
-    """The most frequent words; of equally frequent ones the first by their letters. The end and <unk> count too.
+    """The most frequent words; of equally frequent ones the first by their letters. The end and <rare> count too.
 
-    At least the rarest word is left out, so that <unk> is met in training.
+    At least the rarest word is left out, so that <rare> is met in training.
     """
     counts = Counter(word for line in lines for word in line)
     most = min(size - SPECIAL_WORDS, len(counts) - 1)
@@ -194,7 +194,7 @@ def vocabulary(lines: Iterable[Sequence[str]], size: int) -> set[str]:
 
 
 def _write(path: Path, lines: Sequence[Sequence[str]], known: set[str]) -> Path:
-    """Words between blanks, those outside the vocabulary as <unk>."""
+    """Words between blanks, those outside the vocabulary as <rare>."""
     text = "".join(" ".join(word if word in known else UNKNOWN for word in line) + "\n" for line in lines)
     write_atomically(path, text)
     return path
@@ -239,7 +239,7 @@ def as_text(result: Result, settings: Settings) -> str:
     lines = [f"{'perplexity':{width}}" + "".join(f"  {name:>8}" for name in names)]
     lines += [f"{name:{width}}" + "".join(f"  {row[part]:8.2f}" for part in names) for name, row in rows.items()]
     lines += [f"{'words, every one counted':{width}}" + "".join(f"  {result.held_out[part]:8,}" for part in names)]
-    lines += [f"{'of these <unk>':{width}}" + "".join(f"  {100 * result.unknown[part]:7.2f}%" for part in names)]
+    lines += [f"{'of these <rare>':{width}}" + "".join(f"  {100 * result.unknown[part]:7.2f}%" for part in names)]
     learnt = f"learnt from {result.words:,} words, a vocabulary of {result.vocabulary:,}"
     return "\n".join([*lines, learnt, "", *_distances(result)]) + "\n"
 

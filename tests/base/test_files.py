@@ -122,10 +122,10 @@ def test_a_disk_that_fills_up_leaves_the_old_file_and_advice(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("number", "advice"),
     [
-        (errno.ENOSPC, "make room"),
-        (errno.EDQUOT, "make room"),
-        (errno.EACCES, "may not write"),
-        (errno.EIO, "untouched"),
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "free some space"),
+        (errno.EACCES, "do not have permission"),
+        (errno.EIO, "unchanged"),
     ],
 )
 def test_what_the_system_refuses_is_explained(tmp_path: Path, number: int, advice: str) -> None:

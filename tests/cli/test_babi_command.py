@@ -31,5 +31,5 @@ def test_babi_refuses_what_makes_no_sense(tongsa: Tongsa, tmp_path: Path) -> Non
     data = town.folder(tmp_path / "data")
     assert "--hops must be at least 1" in tongsa.refuses("babi", data, "--hops", "0", "--out", tmp_path / "out")
     assert "numbers with commas" in tongsa.refuses("babi", data, "--tasks", "one", "--out", tmp_path / "out")
-    assert "is no folder" in tongsa.refuses("babi", tmp_path / "nowhere", "--out", tmp_path / "out")
+    assert "is not a folder" in tongsa.refuses("babi", tmp_path / "nowhere", "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -83,18 +83,18 @@ def test_a_vocabulary_that_the_text_cannot_bear_names_one_that_it_can(tongsa: To
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--set", "model.d_modle=64"], "model.d_modle is no key of this recipe: did you mean d_model?"),
+        (["--set", "model.d_modle=64"], "unknown key model.d_modle: did you mean d_model?"),
         (["--set", "modle.d_model=64"], "did you mean model?"),
         (["--set", "model.d_model"], "--set model.d_model has no value"),
         (["--set", "training.schedule=linear"], "it can be noam"),
         (["--set", "training.peak=nan"], "must be a number"),
-        (["--set", "model.architecture=[1]"], "is unknown"),
-        (["--recipe", "tinny"], "there is no recipe tinny: did you mean tiny?"),
+        (["--set", "model.architecture=[1]"], "unknown model.architecture"),
+        (["--recipe", "tinny"], "unknown recipe: tinny: did you mean tiny?"),
         (["--minutes", "0"], "--minutes must be above 0"),
         (["--minutes", "nan"], "--minutes must be above 0"),
         (["--seed", "-1"], "--seed"),
         (["--threads", "0"], "--threads"),
-        (["--device", "abacus"], "abacus is no device"),
+        (["--device", "abacus"], "unknown device: abacus"),
         (["--valid", "nowhere"], "there is no corpus nowhere"),
     ],
 )
@@ -150,10 +150,10 @@ def translator(whole_translator: Path, tmp_path: Path) -> Path:
 
 
 def test_a_directory_that_is_no_translator_is_told(tongsa: Tongsa, tmp_path: Path) -> None:
-    assert "is no translator" in tongsa.refuses("translate", tmp_path, "text")
+    assert "is not a translator" in tongsa.refuses("translate", tmp_path, "text")
     assert "There is no such directory" in tongsa.refuses("translate", tmp_path / "nowhere", "text")
     (tmp_path / "file").write_text("x")
-    assert "is no translator" in tongsa.refuses("evaluate", tmp_path / "file", "corpus")
+    assert "is not a translator" in tongsa.refuses("evaluate", tmp_path / "file", "corpus")
 
 
 def test_a_translator_of_a_newer_format_is_told(tongsa: Tongsa, translator: Path) -> None:

@@ -117,8 +117,8 @@ def test_all_problems_are_told_together() -> None:
     what, *problems = str(caught.value).split("\n  ")
     assert what == "my.toml cannot be used"
     assert problems == [
-        "[modle] is no section: did you mean model?",
-        "model.d_modle is no key of this recipe: did you mean d_model?",
+        "unknown section [modle]: did you mean model?",
+        "unknown key model.d_modle: did you mean d_model?",
         "model.heads is 'x'; it must be a whole number",
         "model.dropout is 1.5; it must be at least 0 and below 1",
         "training.updates is 0; it must be at least 1",
@@ -148,7 +148,7 @@ def test_all_problems_are_told_together() -> None:
         ("subwords.character_coverage", "0.5", "between 0.9 and 1"),
         ("modell.d_model", "5", "did you mean model"),
         ("d_model", "5", "SECTION.KEY=VALUE"),
-        ("model.", "5", "no key"),
+        ("model.", "5", "unknown key"),
     ],
 )
 def test_a_setting_that_cannot_be_is_told(setting: str, value: str, told: str) -> None:

@@ -54,7 +54,7 @@ def test_a_file_that_a_recipe_wrote_is_that_recipe(tmp_path: Path) -> None:
 
 
 def test_an_unknown_recipe_lists_the_known_and_a_near_one() -> None:
-    with pytest.raises(RecipeError, match=r"there is no recipe smal: did you mean small\?") as caught:
+    with pytest.raises(RecipeError, match=r"unknown recipe: smal: did you mean small\?") as caught:
         load_recipe("smal", {})
     assert all(name in str(caught.value) for name in ["auto", *PRESETS])
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tongsa.data.batches import Plan, Position, assemble
+from tongsa.data.batches import PairOrder, Position, assemble
 from tongsa.data.ids import PairIds, Sentences
 from tongsa.text.subwords import END, Subwords
 
@@ -25,9 +25,9 @@ def sentences(lengths: Lengths, seed: int = 0) -> Sentences:
     return Sentences(ids, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-def plan(source: Lengths, target: Lengths, *, batch: int = 1000, chunk: int = 250, seed: int = 1) -> Plan:
+def plan(source: Lengths, target: Lengths, *, batch: int = 1000, chunk: int = 250, seed: int = 1) -> PairOrder:
     pairs = PairIds(sentences(source), sentences(target))
-    return Plan.of(pairs, batch_tokens=batch, chunk_tokens=chunk, seed=seed)
+    return PairOrder.of(pairs, batch_tokens=batch, chunk_tokens=chunk, seed=seed)
 
 
 def realistic(pairs: int, seed: int = 0) -> tuple[Lengths, Lengths]:
@@ -48,13 +48,13 @@ plans = st.builds(
 
 
 @given(plans, st.integers(0, 5))
-def test_every_pair_comes_exactly_once_an_epoch(plan: Plan, epoch: int) -> None:
+def test_every_pair_comes_exactly_once_an_epoch(plan: PairOrder, epoch: int) -> None:
     rows = np.concatenate([rows for update in plan.epoch(epoch) for rows in update])
     assert sorted(rows) == list(range(len(plan.target_lengths)))
 
 
 @given(plans, st.integers(0, 5))
-def test_a_chunk_keeps_its_budget_unless_one_pair_alone_is_larger(plan: Plan, epoch: int) -> None:
+def test_a_chunk_keeps_its_budget_unless_one_pair_alone_is_larger(plan: PairOrder, epoch: int) -> None:
     for rows in (rows for update in plan.epoch(epoch) for rows in update):
         if len(rows) > 1:
             assert plan.target_lengths[rows].max() * len(rows) <= 2 * plan.chunk_tokens
@@ -71,7 +71,7 @@ def test_chunks_cost_the_same_and_hold_chunk_tokens_on_average() -> None:
 
 
 @given(plans)
-def test_order_is_a_pure_function_of_seed_and_epoch(plan: Plan) -> None:
+def test_order_is_a_pure_function_of_seed_and_epoch(plan: PairOrder) -> None:
     def flat(epoch: int) -> list[list[list[int]]]:
         return [[rows.tolist() for rows in update] for update in plan.epoch(epoch)]
 
@@ -92,7 +92,7 @@ def test_epochs_and_seeds_differ() -> None:
 
 @given(plans, st.integers(0, 40))
 @settings(max_examples=50)
-def test_going_on_at_any_position_gives_the_rest_of_the_same_stream(plan: Plan, at: int) -> None:
+def test_going_on_at_any_position_gives_the_rest_of_the_same_stream(plan: PairOrder, at: int) -> None:
     whole = list(islice(plan.updates(Position()), at + 12))
     start = whole[at - 1][0] if at else Position()
     for (position, update), (expected_position, expected) in zip(plan.updates(start), whole[at:], strict=False):

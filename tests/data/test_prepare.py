@@ -124,7 +124,7 @@ def test_the_seed_prepares_nothing_anew_where_nothing_is_held_out(tmp_path: Path
     train, valid = written(tmp_path, sentences(200)), written(tmp_path, sentences(30, seed=9), "valid")
     prepared(tmp_path / "out", train, valid, seed=1)
     _, told = prepared(tmp_path / "out", train, valid, seed=2)
-    assert any("taking the ids of 200 pairs" in line for line in told.said)
+    assert any("reusing the ids of 200 pairs" in line for line in told.said)
 
 
 def test_validation_texts_and_ids_stay_in_step_whatever_the_lines_hold(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_what_was_done_before_is_not_done_again(tmp_path: Path) -> None:
     assert len(before) == 5
     assert any(line.startswith("learning 400 subwords") for line in first.said)
     assert not any(line.startswith("learning") for line in second.said)
-    assert any("taking the ids of 196 pairs" in line for line in second.said)
+    assert any("reusing the ids of 196 pairs" in line for line in second.said)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_more_held_out_than_there_is_to_hold_out_is_told(tmp_path: Path) -> None
 
 
 def test_a_validation_corpus_without_text_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="valid gives no pairs to validate on"):
+    with pytest.raises(CorpusError, match="valid has no pairs to validate on"):
         prepared(tmp_path / "out", written(tmp_path, sentences(50)), written(tmp_path, [("", "")], "valid"))
 
 

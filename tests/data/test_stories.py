@@ -37,10 +37,10 @@ def test_words_have_no_case_and_no_punctuation() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("Mina woke.\n", "line 1: no number"),
+        ("Mina woke.\n", "line 1: the line does not begin with a number"),
         ("1 Mina woke.\n2 Who?\t\t1\n", "line 2: a question without an answer"),
-        ("1 Mina woke.\n2 Who?\tMina\t9\n", "line 2: supporting lines that the story does not have"),
-        ("1 Mina woke.\n", "holds no questions"),
+        ("1 Mina woke.\n2 Who?\tMina\t9\n", "line 2: unknown supporting lines"),
+        ("1 Mina woke.\n", "has no questions"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:
@@ -55,7 +55,7 @@ def test_tasks_are_found_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="holds no bAbI tasks"):
+    with pytest.raises(CorpusError, match="has no bAbI tasks"):
         read_tasks(tmp_path)
     town.folder(tmp_path, train=3, tasks=(1,))
     with pytest.raises(CorpusError, match="has no task 4"):
@@ -63,7 +63,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "qa1_whereabouts-1_test.txt").unlink()
     with pytest.raises(CorpusError, match=r"qa1_whereabouts-1_test\.txt"):
         read_tasks(tmp_path)
-    with pytest.raises(CorpusError, match="is no folder"):
+    with pytest.raises(CorpusError, match="is not a folder"):
         read_tasks(tmp_path / "nowhere")
 
 

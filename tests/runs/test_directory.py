@@ -132,7 +132,7 @@ def half_the_subwords(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
-        (no_card, "is no translator"),
+        (no_card, "is not a translator"),
         (half_a_card, "is damaged"),
         (card_without_recipe, "has no 'recipe'"),
         (lambda d: change(d, format=FORMAT + 1, tongsa="9.9"), "has format 3"),
@@ -141,7 +141,7 @@ def half_the_subwords(directory: Path) -> None:
         (lambda d: change(d, training=[]), "is damaged"),
         (lambda d: change(d, scores={"bleu": {"signature": "no number"}}), "is damaged"),
         (lambda d: change(d, confidence=[[1.0]]), "is damaged"),
-        (lambda d: change(d, task="lm"), "is no translator: its model was trained for the task lm"),
+        (lambda d: change(d, task="lm"), "is not a translator: its model was trained for the task lm"),
         (lambda d: change(d, recipe={"model": {"d_modle": 8}}), "did you mean d_model"),
         (lambda d: (d / "translator.json").write_text("[]"), "is damaged"),
         (no_weights, "weights.safetensors is missing"),
@@ -197,7 +197,7 @@ def test_a_new_directory_has_its_card_last(tmp_path: Path, subwords: Subwords, m
     weights = named_weights(build(RECIPE.model, len(subwords.source), None))
     with pytest.raises(KeyboardInterrupt):
         Run(tmp_path).write_translator(Card(source="en", target="ko", recipe=RECIPE), weights)
-    with pytest.raises(DirectoryError, match="is no translator"):
+    with pytest.raises(DirectoryError, match="is not a translator"):
         Run(tmp_path).read_card()
 
 

@@ -216,7 +216,7 @@ def test_what_makes_no_sense_is_refused(
 def test_too_few_questions_and_no_questions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="5 questions are too few"):
         train(town.folder(tmp_path / "data", train=5, tasks=(1,)), tmp_path / "out")
-    with pytest.raises(CorpusError, match="is no folder"):
+    with pytest.raises(CorpusError, match="is not a folder"):
         train(tmp_path / "nowhere", tmp_path / "out")
     with pytest.raises(UsageError, match="--init"):
         tongsa.train(tmp_path / "data", task="qa", out=tmp_path / "out", init=tmp_path)

@@ -119,7 +119,7 @@ def test_a_vocabulary_beyond_the_text_names_a_size_that_works(kind: str) -> None
 def test_a_vocabulary_without_room_for_the_characters_names_a_size_that_works(kind: str) -> None:
     draw = random.Random(1)
     chinese = ["".join(chr(0x4E00 + draw.randrange(900)) for _ in range(15)) for _ in range(200)]
-    with pytest.raises(VocabularyTooSmallError, match="no room for the characters") as caught:
+    with pytest.raises(VocabularyTooSmallError, match="too small for the characters") as caught:
         learn(chinese, SubwordsSection(size=300, kind=kind), 1)
     least = caught.value.bearable
     assert f"--set subwords.size={least}" in str(caught.value)

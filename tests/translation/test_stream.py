@@ -136,7 +136,7 @@ def test_the_note_of_a_cut_off_job_cuts_what_came_after_it(tmp_path: Path) -> No
     output.close()
     with (tmp_path / "out.part").open("ab") as file:
         file.write(b"two\nhal")
-    with pytest.raises(UsageError, match="cut off"):
+    with pytest.raises(UsageError, match="interrupted"):
         PartialOutput.open(path, {"a": "1"}, resume=False)
     with pytest.raises(UsageError, match="other settings"):
         PartialOutput.open(path, {"a": "2"}, resume=True)

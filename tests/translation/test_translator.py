@@ -259,7 +259,7 @@ def test_scores_have_a_number_for_each_token_and_the_end(native: Translator, sub
 
 
 def test_devices_that_are_not_there_are_told() -> None:
-    with pytest.raises(UsageError, match="no device"):
+    with pytest.raises(UsageError, match="unknown device"):
         choose_device("toaster")
     if not torch.cuda.is_available():
         with pytest.raises(UsageError, match="no GPU"):

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, atomic files, devices, progress. Knows nothing of translation."""
+"""Shared basics: errors, atomic files, devices, progress. Nothing here depends on translation."""

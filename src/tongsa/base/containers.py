@@ -1,6 +1,6 @@
-"""Files inside of others: gzip, xz, bzip2 and zip, and whole directories.
+"""Packed files (gzip, xz, bzip2), zip archives and directories.
 
-A member of an archive is named by a path that goes on where the archive's ends: `memories.zip/2024/office.tmx.gz`.
+The path of an archive member continues the path of the archive: `memories.zip/2024/office.tmx.gz`.
 Members are read as a stream; nothing is unpacked to the disk.
 """
 
@@ -20,13 +20,13 @@ from typing import IO, Any, cast
 from tongsa.base.errors import CorpusError
 
 PACKED: dict[str, Callable[[Any], object]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-"""What opens a packed file, by its suffix."""
+"""Functions that open packed files, by suffix."""
 DAMAGE = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
-"""What reading a packed file raises where it is cut or damaged."""
+"""Exceptions raised when a packed file is truncated or damaged."""
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """The bytes of a file or of a member of an archive, unpacked by its suffix."""
+    """Open a file or an archive member as a stream of bytes, unpacked according to its suffix."""
     try:
         inner, member = _archive_and_member(path)
         packed = PACKED.get(path.suffix.lower())
@@ -36,7 +36,7 @@ def open_bytes(path: Path) -> IO[bytes]:
         return cast(IO[bytes], packed(file)) if packed else file
     except KeyError as error:
         raise CorpusError(f"{path} is not in the archive") from error
-    except RuntimeError as error:  # zipfile's word for a password
+    except RuntimeError as error:  # zipfile raises this for a password
         raise CorpusError(f"{path} cannot be read: it is encrypted") from error
     except zipfile.BadZipFile as error:
         raise CorpusError(f"{path} is not a zip archive, or is damaged: {error}") from error
@@ -47,7 +47,7 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a file, or a member of an archive, has this path."""
+    """Return True if a file or an archive member has this path."""
     if path.is_file():
         return True
     inner, member = _archive_and_member(path)
@@ -55,7 +55,7 @@ def is_there(path: Path) -> bool:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files of a directory or zip archive, those of its folders too, in order; hidden ones are passed over."""
+    """List the files of a directory or zip archive recursively, sorted; hidden files are skipped."""
     if folder.is_dir():
         found = []
         for parent, folders, names in os.walk(folder):
@@ -66,7 +66,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def kind(path: Path) -> str:
-    """The suffix that tells the format: `.tmx` of `office.TMX.gz`."""
+    """Return the suffix that determines the format: `.tmx` for `office.TMX.gz`."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     while suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -94,5 +94,5 @@ def _archive(path: Path) -> zipfile.ZipFile:
 
 @lru_cache(maxsize=4)
 def _opened(path: Path, modified: int, size: int) -> zipfile.ZipFile:
-    """One directory read an archive, however many of its members are asked for; a changed file is opened anew."""
+    """Cache the table of contents of an archive, so that it is read once; a changed file is opened again."""
     return zipfile.ZipFile(path)

@@ -1,4 +1,4 @@
-"""What to compute with: how many cores, and a GPU where there is one."""
+"""Devices to compute with: the CPU cores available, and a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     import torch
 
 DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-"""What the drivers of NVIDIA, AMD and WSL put there: without any of them on Linux, there is no GPU."""
+"""Files created by the drivers of NVIDIA, AMD and WSL. On Linux, if none of them exists, there is no GPU."""
 
 
 def choose_device(name: str) -> torch.device:
-    """`auto` takes a GPU where there is one."""
+    """Return the torch device; `auto` is a GPU if there is one, else the CPU."""
     import torch
 
     return torch.device(device_name(name))
 
 
 def device_name(name: str) -> str:
-    """The same by name; torch, which takes a second or two to import, is asked only where there may be a GPU."""
+    """Return the name of the device; imports torch (a second or two) only if there may be a GPU."""
     if name == "cpu" or (name == "auto" and not may_have_gpu()):
         return "cpu"
     import torch
@@ -33,16 +33,16 @@ def device_name(name: str) -> str:
         return "cuda" if torch.cuda.is_available() else "cpu"
     if name == "cuda" and not torch.cuda.is_available():
         raise UsageError(
-            "there is no GPU that PyTorch can use", "tongsa doctor tells more; --device cpu works anywhere."
+            "there is no GPU that PyTorch can use", "`tongsa doctor` shows details; --device cpu works anywhere."
         )
     try:
         return str(torch.device(name))
     except RuntimeError as error:
-        raise UsageError(f"{name} is no device", "Devices: auto, cpu, cuda") from error
+        raise UsageError(f"unknown device: {name}", "Devices: auto, cpu, cuda") from error
 
 
 def may_have_gpu() -> bool:
-    """False where there is certainly none."""
+    """Return False only if there is certainly no GPU."""
     return not Path("/dev").is_dir() or any(Path(driver).exists() for driver in DRIVERS)
 
 
@@ -50,13 +50,13 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: fewer than the machine has under taskset, or in a container with a CPU limit."""
+    """Count the cores this process may use: under taskset or a container's CPU limit, fewer than the machine has."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, math.ceil(min(cores, _cpu_limit())))
 
 
 def _cpu_limit() -> float:
-    """The CPU limit of this process's control group and of those above it, in cores; infinite where there is none."""
+    """Return the CPU limit of this process's control group and its ancestors, in cores; infinity if there is none."""
     limits = [math.inf]
     try:
         group = Path("/proc/self/cgroup").read_text().split("::", 1)[-1].strip()

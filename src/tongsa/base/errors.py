@@ -1,6 +1,6 @@
-"""The errors a user can meet.
+"""Errors that are shown to the user.
 
-    TongsaError                 everything below: printed without a traceback, exit code 2
+    TongsaError                 base class: printed without a traceback, exit code 2
     ├── UsageError              the command or call does not make sense
     ├── RecipeError             a recipe has unknown keys or impossible values
     ├── CorpusError             text that cannot be read or used
@@ -9,14 +9,14 @@
     ├── TrainingError           training cannot go on
     └── MissingExtraError       an optional package is not installed
 
-Each carries what is wrong (with the file and line), and what to do next.
+Each message says what is wrong, where (file and line), and what to do next.
 """
 
 from __future__ import annotations
 
 
 class TongsaError(Exception):
-    """What is wrong, then lines of explanation, then what to do next."""
+    """An error for the user: what is wrong, lines of explanation, and what to do next."""
 
     def __init__(self, what: str, *explanation: str) -> None:
         super().__init__(what)

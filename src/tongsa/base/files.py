@@ -1,4 +1,4 @@
-"""Writing so that a kill at any moment leaves either the old file or the new one, never half of one."""
+"""Atomic writes: if the process is killed, either the old file or the new one remains, never half of one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tongsa.base.errors import WriteError
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write beside the file, flush to the disk, then take its place."""
+    """Write a temporary file beside the target, flush it to disk, then rename it over the target."""
     data = content.encode() if isinstance(content, str) else content
     if path.exists() and not path.is_file() and not path.is_dir():
         _write_into(path, data)
@@ -23,7 +23,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def _write_into(path: Path, data: bytes) -> None:
-    """Devices and pipes (/dev/stdout) are written to, never replaced."""
+    """Write to a device or pipe (/dev/stdout), which must not be replaced."""
     try:
         path.write_bytes(data)
     except OSError as error:
@@ -32,18 +32,18 @@ def _write_into(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path to write a file or directory to; it takes the place of `path` when the block ends well.
+    """Yield a temporary path to write a file or directory to; it replaces `path` if the block succeeds.
 
-    A directory that is there already is moved aside first, since directories cannot be swapped in one step: whoever
-    reads it must cope with its absence, as one does with a cache.
+    An existing directory is moved aside first, since directories cannot be swapped in one step: for a moment there is
+    none, so readers must treat a missing directory as an empty cache.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)  # of a process with this number that was killed
+        _remove(temporary)  # left by a killed process with the same id
         yield temporary
         _flush(temporary)
-        if path.is_dir() and temporary.is_dir():  # a file never takes the place of somebody's directory
+        if path.is_dir() and temporary.is_dir():  # a file never replaces a directory
             aside = path.with_name(f".{path.name}.{os.getpid()}.old")
             _remove(aside)
             path.rename(aside)
@@ -55,9 +55,9 @@ def replacing(path: Path) -> Iterator[Path]:
             _remove(aside)
         else:
             temporary.replace(path)
-        _sync(path.parent)  # the name, and nothing of what else is there: a neighbour may be a pipe or somebody else's
+        _sync(path.parent)  # only the directory entry; other files there may be pipes or belong to someone else
     except OSError as error:
-        raise cannot_write(path, error, "What was there before is untouched.") from error
+        raise cannot_write(path, error, "The previous content is unchanged.") from error
     finally:
         _remove(temporary)
 
@@ -83,13 +83,13 @@ def _remove(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        with suppress(OSError):  # the error that brought us here tells more
+        with suppress(OSError):  # the original error is more informative
             path.unlink()
 
 
 def _advice(error: OSError) -> list[str]:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return ["The disk is full: make room, then run the same command again (with --resume for a training)."]
+        return ["The disk is full: free some space, then run the same command again (for a training: tongsa resume)."]
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return ["This user may not write there."]
+        return ["You do not have permission to write there."]
     return []

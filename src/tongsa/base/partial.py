@@ -1,10 +1,10 @@
-"""Output that survives a kill: a file that grows, and beside it how far it has come.
+"""Resumable output: a partial file, and beside it a JSON file that records the progress.
 
-    news.de.part        what is translated so far
-    news.de.part.json   how many input lines that is, how many bytes, of which input, with which settings
-    news.de             takes the place of the first when everything is done
+    news.de.part        the output so far
+    news.de.part.json   input lines done, bytes written, a hash of the input, the settings
+    news.de             the finished output: the .part file, renamed
 
-A kill may leave bytes behind the last note; they are cut off when the job goes on, so no line is lost or doubled.
+A killed job may leave bytes beyond the recorded progress; resuming truncates them, so no line is lost or repeated.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from tongsa.base.files import write_atomically
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """How far a job has come."""
+    """Progress of a job, as stored in the JSON file."""
 
     lines: int
     """Input lines translated."""
     bytes: int
-    """Bytes written for them."""
+    """Bytes written for those lines."""
     input: str
     """A hash of those lines."""
     settings: dict[str, str]
-    """What the output depends on besides."""
+    """Settings that the output depends on."""
 
 
 class PartialOutput:
@@ -49,20 +49,20 @@ class PartialOutput:
 
     @classmethod
     def open(cls, path: Path, settings: dict[str, str], *, resume: bool) -> PartialOutput:
-        """A new job, or the one that was cut off."""
+        """Start a new job, or resume an interrupted one."""
         part, note_path = _names(path)
         if resume and note_path.is_file():
             return cls(path, _read(note_path, settings))
         if note_path.is_file():
             raise UsageError(
-                f"{part} holds a job that was cut off",
-                "Go on with it:  --resume",
-                f"Or begin anew:  remove {part} and {note_path}",
+                f"{part} holds a job that was interrupted",
+                "To continue it:  --resume",
+                f"To start again:  remove {part} and {note_path}",
             )
         return cls(path, Note(lines=0, bytes=0, input="", settings=settings))
 
     def write(self, text: str, *, lines: int, digest: str) -> None:
-        """Text for so many more input lines; `digest` is a hash of the input up to there."""
+        """Append the output for the next `lines` input lines; `digest` is a hash of the input so far."""
         try:
             self._file.write(text.encode())
             self._file.flush()
@@ -75,7 +75,7 @@ class PartialOutput:
         write_atomically(self.note_path, json.dumps(asdict(self.note)))
 
     def finish(self) -> None:
-        """Everything is there: the output takes its name."""
+        """Give the complete output its final name."""
         self._file.close()
         try:
             self.part.replace(self.path)
@@ -88,7 +88,7 @@ class PartialOutput:
 
 
 def is_finished(path: Path) -> bool:
-    """True where an earlier run of the same job came to its end."""
+    """Return True if an earlier run of the same job finished."""
     return path.is_file() and not _names(path)[1].is_file()
 
 
@@ -100,13 +100,13 @@ def _read(path: Path, settings: dict[str, str]) -> Note:
     try:
         note = Note(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise DirectoryError(f"{path} is damaged: {error}", "Remove it and the .part file, and begin anew.") from error
+        raise DirectoryError(f"{path} is damaged: {error}", "Remove it and the .part file, and start again.") from error
     before = {name: value for name, value in note.settings.items() if settings.get(name) != value}
     if before or note.settings.keys() != settings.keys():
         changed = [f"{name}: {value} before, {settings.get(name)} now" for name, value in before.items()]
-        raise UsageError(f"{path} was begun with other settings", *changed, "Use the same ones, or begin anew.")
+        raise UsageError(f"{path} was started with other settings", *changed, "Use the same settings, or start again.")
     return note
 
 
 def _cannot_write(path: Path, error: OSError) -> WriteError:
-    return WriteError(f"{path} cannot be written: {error.strerror or error}", "--resume goes on where it stopped.")
+    return WriteError(f"{path} cannot be written: {error.strerror or error}", "--resume continues where it stopped.")

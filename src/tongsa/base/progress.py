@@ -1,4 +1,4 @@
-"""What a long job shows: a bar with rate and time left on a terminal, a plain line now and then elsewhere."""
+"""Progress of long jobs: a bar with rate and time left on a terminal, occasional plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Bar(Protocol):
 
 
 class Show(Protocol):
-    """Where a job tells what it does."""
+    """Receives the progress of a job."""
 
     def say(self, text: str) -> None: ...
 
@@ -24,7 +24,7 @@ class Show(Protocol):
 
 
 class Silent:
-    """For callers who want no output."""
+    """Shows nothing."""
 
     def say(self, text: str) -> None:
         pass
@@ -40,7 +40,7 @@ class _SilentBar:
 
 
 class Plain:
-    """Lines for a log file or a pipe."""
+    """Prints lines, for a log file or a pipe."""
 
     def say(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
@@ -117,7 +117,7 @@ class _TerminalBar:
 
 
 def for_this_stream() -> Show:
-    """A bar where standard error is a terminal, lines where it is not."""
+    """Return a progress bar if standard error is a terminal, else plain lines."""
     return Terminal() if sys.stderr.isatty() else Plain()
 
 

@@ -1,4 +1,4 @@
-"""Named things of one kind: those of this package in a dict literal, and those that other packages add.
+"""Registries of named objects: built-in ones in a dict literal, and plug-ins of other packages.
 
 Another package adds one with an entry point, in its pyproject.toml:
 
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """A mapping from names to things. Entry points are looked for when a name is not built in, and loaded when used."""
+    """A mapping from names to objects. Entry points are searched when a name is not built in, and loaded when used."""
 
     def __init__(self, group: str, builtin: Mapping[str, T], *, kind: str) -> None:
-        """`group` names the entry points (tongsa.metrics); `kind` names one thing in messages (metric)."""
+        """`group` names the entry points (tongsa.metrics); `kind` is the noun for messages (metric)."""
         self.group = group
         self.kind = kind
         self.builtin = builtin
@@ -51,15 +51,15 @@ class Registry(Mapping[str, T], Generic[T]):
             entry = self._entries[name]
             try:
                 self._loaded[name] = cast(T, entry.load())
-            except Exception as error:  # whatever a stranger's module raises while it is imported
+            except Exception as error:  # importing a third-party module can raise anything
                 raise UsageError(
                     f"the {self.kind} {name} of the package {_package(entry)} cannot be loaded: {error}",
-                    "Mend or uninstall that package.",
+                    "Fix or uninstall that package.",
                 ) from error
         return self._loaded[name]
 
     def find(self, name: str) -> T:
-        """The thing of this name, or an error that lists the names there are."""
+        """Return the object of this name; an unknown name is an error that lists the known ones."""
         try:
             return self[name]
         except KeyError:

@@ -1,8 +1,8 @@
-"""A recipe: everything that decides what a training gives, in five sections.
+"""The recipe: everything that determines the result of a training, in five sections.
 
     [corpus] ─▶ [subwords] ─▶ [model] ─▶ [training] ─▶ [decoding]
 
-Each section is a frozen dataclass and the one place of its defaults; the defaults are the paper's base model. The
+Each section is a frozen dataclass that holds its defaults; the defaults are the paper's base model. The
 sections of architectures other than the Transformer are in models/, beside their models.
 """
 

@@ -33,7 +33,7 @@ ARCHITECTURES: dict[str, str] = {
 """The class of each model. Its module is imported when a recipe names the architecture, and not before."""
 
 _REGISTRY: Registry[Any] = Registry("tongsa.architectures", ARCHITECTURES, kind="architecture")
-"""Ours are "module:Class", those of other packages the class itself."""
+"""Built-in entries are "module:Class"; entries of other packages are the class itself."""
 
 MAX_WIDTH = 65_536
 MAX_LAYERS = 1_000
@@ -42,7 +42,7 @@ MAX_POSITIONS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSection:
-    """What every architecture has; each architecture adds its own keys."""
+    """The keys that all architectures share; each architecture adds its own."""
 
     architecture: str = "transformer"
     """Name of the architecture."""
@@ -53,16 +53,16 @@ class ModelSection:
 
     @property
     def longest(self) -> int | None:
-        """Tokens of the longest sequence that the model can take, where it has such a limit."""
+        """Longest sequence the model can read, in tokens; None if there is no limit."""
         return None
 
     @property
     def context(self) -> int:
-        """Tokens before the target that a language model reads as its memory; 0 for most, which get no memory."""
+        """Tokens before the target that a language model reads as memory; 0 for most models."""
         return 0
 
     def facts(self, n: float) -> Facts | None:
-        """The line of Table 1 for sequences of mean length n; None where the architecture does not tell."""
+        """Return the row of Table 1 for sequences of mean length n; None if the architecture does not provide one."""
         return None
 
     def problems(self) -> list[str]:
@@ -71,7 +71,7 @@ class ModelSection:
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerLayers(ModelSection):
-    """What the layers of the paper need to know, in the letters of Table 3."""
+    """Settings of the paper's layers, with the symbols of Table 3."""
 
     d_ff: int = 2048
     """Inner width of the feed-forward networks (§3.3)."""
@@ -84,11 +84,11 @@ class TransformerLayers(ModelSection):
     norm: Literal["post", "pre"] = "post"
     """LayerNorm after each residual sum, as in the paper, or before each sublayer."""
     activation: Literal["relu", "gelu", "swish"] = "relu"
-    """Between the two layers of the feed-forward network (Eq. 2 has ReLU)."""
+    """Activation between the two layers of the feed-forward network (ReLU in Eq. 2)."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     """Position encodings (§3.5), or learned embeddings (Table 3, row E)."""
     max_positions: int = 1024
-    """How many positions are learned; sinusoids have no limit."""
+    """Number of learned positions; sinusoids have no limit."""
 
     @property
     def key_width(self) -> int:
@@ -114,22 +114,22 @@ class TransformerLayers(ModelSection):
         if self.d_model % 2:
             found.append(f"d_model is {self.d_model}; sines and cosines need an even number")
         if self.heads > 0 and self.d_model % self.heads and not (self.d_k and self.d_v):
-            found.append(f"d_model {self.d_model} is no multiple of heads {self.heads}; give d_k and d_v of their own")
+            found.append(f"d_model {self.d_model} is not a multiple of heads {self.heads}; set d_k and d_v")
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerSection(TransformerLayers):
-    """The Transformer. Its section stands here because it is the default of every recipe, and is read without torch."""
+    """The Transformer. Its section is here because it is the default of every recipe and is read without torch."""
 
     encoder_layers: int = 6
     """N of the encoder (§3.1)."""
     decoder_layers: int = 6
     """N of the decoder (§3.1)."""
     tied: bool = True
-    """One matrix for both embeddings and the output (§3.4); without a joint vocabulary: the decoder's two."""
+    """Share one matrix between embeddings and output (§3.4); without a joint vocabulary, only in the decoder."""
     output_bias: bool = False
-    """A bias on the logits: the paper has none, models imported from Marian do."""
+    """Add a bias to the logits: not in the paper, but in models imported from Marian."""
 
     def facts(self, n: float) -> Facts:
         layers = f"{self.encoder_layers} + {self.decoder_layers}"
@@ -141,17 +141,17 @@ class TransformerSection(TransformerLayers):
 
 
 def architecture_names() -> list[str]:
-    """The names that `model.architecture` can take: ours, then those of installed packages. Nothing is imported."""
+    """List the values of `model.architecture`: built-in names, then those of installed packages. Imports nothing."""
     return list(_REGISTRY)
 
 
 def section_class(name: str) -> type[ModelSection]:
-    """The section that describes a model of this architecture."""
+    """Return the class of the [model] section of this architecture."""
     return TransformerSection if name == "transformer" else cast(type[ModelSection], model_class(name).section)
 
 
 def model_class(name: str) -> Any:
-    """The class of the model: a subclass of nn.Module, which is made as Model(section, *vocabulary sizes)."""
+    """Return the class of the model: an nn.Module, constructed as Model(section, *vocabulary sizes)."""
     found = _REGISTRY.find(name)
     if name in ARCHITECTURES:
         module, _, attribute = ARCHITECTURES[name].partition(":")

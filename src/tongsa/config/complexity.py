@@ -1,4 +1,4 @@
-"""The facts of Table 1: what a layer of each kind costs, and how far a signal has to travel through it.
+"""The facts of Table 1: what a layer of each kind costs, and how far a signal travels through it.
 
 n is the length of a sequence, d the width of a layer, k the width of a kernel. The formulas are orders, as the paper
 has them: constants (gates, heads, both directions) are left out.
@@ -47,23 +47,23 @@ DILATED = LayerKind(
     lambda n, k: math.log(max(n, k), max(k, 2)),
 )
 
-# Not a row of the paper's: one query attends to n memories.
+# Not in the paper's table: one query attends to n memories.
 MEMORY_HOP = LayerKind("memory hop", "n·d", "1", "1", lambda n, d, k: n * d, lambda n, k: 1, lambda n, k: 1)
 
 BY_ATTENTION = "1, by attention"
-"""From a source position to a target position, where the decoder attends to the source."""
+"""Path from a source position to a target position when the decoder attends to the source."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What one architecture, in the shape that its section gives it, contributes to Table 1."""
+    """The row of one architecture in Table 1, for the sizes in its section."""
 
     kind: LayerKind
     layers: str
     """Layers of encoder and decoder."""
     d: int
     k: int | None = None
-    """Kernel width, where the layer has one."""
+    """Kernel width, if the layer is a convolution."""
     decoder_path: str
     """Path length from a source position to a target position."""
     sees: int | None = None

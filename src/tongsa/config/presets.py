@@ -1,6 +1,6 @@
 """Recipes by name: the paper's models as differences from its base model, two sizes for small data, and `auto`.
 
-Table 3 is such a list of differences, so it stands here as one. Recipes with a file of their own are in recipes/.
+Table 3 is itself a list of differences, and is written as one here. Recipes in files of their own are in recipes/.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 def load_recipe(name: str, settings: Mapping[str, str]) -> Recipe:
-    """A preset, a recipe of recipes/, or a TOML file, with `--set` laid over it.
+    """Load a preset, a recipe in recipes/, or a TOML file, and apply `--set` to it.
 
-    A file may say `preset = "tiny"` above its sections, and then holds only what differs from that preset.
+    A file may start with `preset = "tiny"`; it then holds only the differences from that preset.
     """
     values, where = _values(name)
     return Recipe.from_values(merge(values, parse_settings(settings)), where)
 
 
 def recipe_names() -> list[str]:
-    """The names that `--recipe` knows besides `auto`."""
+    """List the names that `--recipe` accepts besides `auto`."""
     return [*PRESETS, *(path.stem for path in _shipped())]
 
 
@@ -74,7 +74,7 @@ def _values(name: str) -> tuple[dict[str, Any], str]:
     path = shipped[name] if name in shipped else Path(name)
     if not path.is_file():
         raise RecipeError(
-            f"there is no recipe {name}{hint(name, recipe_names())}",
+            f"unknown recipe: {name}{hint(name, recipe_names())}",
             f"Known recipes: auto, {', '.join(recipe_names())}",
             "A recipe of your own is a TOML file:  --recipe my.toml",
         )
@@ -91,16 +91,16 @@ def _shipped() -> list[Path]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What `auto` chose, and why."""
+    """The recipe that `auto` chose, and the reasons."""
 
     recipe: Recipe
     reasons: list[str]
 
 
 def choose_recipe(pairs: int, characters: int, *, gpu: bool, settings: Mapping[str, str]) -> Choice:
-    """The `auto` recipe: a model that the data can fill, and the machine can train.
+    """Choose the `auto` recipe: a model that suits the size of the data and the machine.
 
-    Rules of thumb: more data bears a larger vocabulary and a wider model, and needs less dropout.
+    Rules of thumb: more data supports a larger vocabulary and a wider model, and needs less dropout.
     """
     if pairs < 10_000:
         name, size, dropout, updates = "tiny", 2000, 0.3, 6_000
@@ -110,7 +110,7 @@ def choose_recipe(pairs: int, characters: int, *, gpu: bool, settings: Mapping[s
         name, size, dropout, updates = "small", 8000, 0.1, 40_000
     else:
         name, size, dropout, updates = "base", 32_000, 0.1, 100_000
-    # A piece should be seen often enough to be learnt: a few hundred characters of text for each.
+    # Each piece should occur often enough to be learnt: allow a few hundred characters of text per piece.
     bearable = max(300, characters // 200)
     size = min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
     chosen: dict[str, Any] = {

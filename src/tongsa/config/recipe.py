@@ -42,7 +42,7 @@ class Recipe:
         """Build and check a recipe; all its problems are told together."""
         if not isinstance(values, Mapping):
             raise RecipeError(f"{where} cannot be used", f"A recipe has the sections {', '.join(_SECTIONS)}.")
-        problems = [f"[{name}] is no section{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
+        problems = [f"unknown section [{name}]{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
         built: dict[str, Any] = {}
         for name, section in _SECTIONS.items():
             given = values.get(name, {})
@@ -54,7 +54,7 @@ class Recipe:
             arguments = {key: _checked(section, name, key, value, problems) for key, value in given.items()}
             try:
                 built[name] = section(**{key: value for key, value in arguments.items() if value is not None})
-            except TypeError:  # an unknown key, told of above
+            except TypeError:  # an unknown key, reported above
                 continue
             problems += [f"{name}.{problem}" for problem in built[name].problems()]
         if problems:
@@ -64,15 +64,15 @@ class Recipe:
     @classmethod
     def _model_section(cls, given: Values, problems: list[str]) -> type[ModelSection]:
         name = given.get("architecture", ModelSection.architecture)
-        # Entry points of other packages are looked for only where the name is not one of ours: that takes time.
+        # Searching the entry points of other packages takes time, so do it only if the name is not built in.
         if isinstance(name, str) and (name in ARCHITECTURES or name in architecture_names()):
             return section_class(name)
         known = architecture_names()
-        problems.append(f"model.architecture {name!r} is unknown{hint(str(name), known)} (known: {', '.join(known)})")
+        problems.append(f"unknown model.architecture {name!r}{hint(str(name), known)} (known: {', '.join(known)})")
         return TransformerSection
 
     def to_values(self) -> dict[str, dict[str, Any]]:
-        """Every key with its value: what `from_values` reads."""
+        """Return every key with its value, as `from_values` reads them."""
         return dataclasses.asdict(self)
 
     def to_toml(self) -> str:
@@ -82,7 +82,7 @@ class Recipe:
         return "\n".join(lines)
 
     def with_settings(self, settings: Mapping[str, str], where: str = "--set") -> Recipe:
-        """The recipe with `section.key` replaced, as `--set` gives them."""
+        """Return a copy with `section.key` settings replaced, as given by `--set`."""
         return Recipe.from_values(merge(self.to_values(), parse_settings(settings)), where)
 
 
@@ -96,7 +96,7 @@ _SECTIONS: dict[str, type[Any]] = {
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a recipe file."""
+    """Read the tables of a recipe file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -106,7 +106,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """`{"model.d_model": "256"}` as the tables that a TOML file would give."""
+    """Turn `{"model.d_model": "256"}` into the tables that a TOML file would give."""
     values: dict[str, dict[str, Any]] = {}
     problems = []
     for name, text in settings.items():
@@ -125,8 +125,8 @@ def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str, Any]:
-    """Tables with changes laid over them; another architecture takes no keys over from the one before."""
-    # What should be a table and is none stays as it is, for `from_values` to tell of.
+    """Apply changes to tables; a change of architecture drops the keys of the previous one."""
+    # Leave a value that should be a table unchanged; `from_values` reports it.
     merged: dict[str, Any] = {
         name: dict(table) if isinstance(table, Mapping) else table for name, table in base.items()
     }
@@ -145,11 +145,11 @@ def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str
 
 
 def _checked(section: type[Any], name: str, key: str, value: Any, problems: list[str]) -> Any:
-    """The value in the field's own type, or None and a problem."""
+    """Return the value in the field's type; if it is invalid, record a problem and return None."""
     hints = typing.get_type_hints(section)
     fields = [field.name for field in dataclasses.fields(section)]
     if key not in fields:
-        problems.append(f"{name}.{key} is no key of this recipe{hint(key, fields)}")
+        problems.append(f"unknown key {name}.{key}{hint(key, fields)}")
         return None
     kind = hints[key]
     if isinstance(kind, types.GenericAlias) or typing.get_origin(kind) is Literal:
@@ -170,7 +170,7 @@ _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: 
 
 
 def hint(word: str, known: typing.Iterable[str]) -> str:
-    """`: did you mean ...?`, or nothing where no name is close."""
+    """Return `: did you mean ...?`, or nothing if no known name is close."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f": did you mean {close[0]}?" if close else ""
 
@@ -178,6 +178,6 @@ def hint(word: str, known: typing.Iterable[str]) -> str:
 def _toml(value: bool | float | str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):  # JSON escapes as TOML does, but for one character
+    if isinstance(value, str):  # JSON escapes like TOML, except for one character
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)

@@ -1,4 +1,4 @@
-"""Learning rate schedules: each a pure function of the recipe and of how far the training is."""
+"""Learning rate schedules: pure functions of the recipe and the progress of the training."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Moment:
-    """How far a training is when an update is made."""
+    """Progress of a training at one update."""
 
     update: int
     """Number of the update, counted from 1 at the beginning of the stage."""
     fraction: float
-    """Part of the budget (updates or minutes) that is used with this update."""
+    """Fraction of the budget (updates or minutes) used up after this update."""
     d_model: int
     stage: int = 0
     """Number of the stage, for tasks whose training has several."""
@@ -30,7 +30,7 @@ Schedule = Callable[["TrainingSection", Moment], float]
 
 
 def noam(section: TrainingSection, moment: Moment) -> float:
-    """Equation 3 as it stands, or scaled so that its highest rate is `training.peak`."""
+    """Equation 3, scaled so that its highest rate is `training.peak` if that is set."""
     scale = section.peak / equation_3(section.warmup, moment.d_model, section.warmup) if section.peak else 1.0
     return equation_3(moment.update, moment.d_model, section.warmup) * scale
 
@@ -45,7 +45,7 @@ def inverse_sqrt(section: TrainingSection, moment: Moment) -> float:
 
 
 def cosine(section: TrainingSection, moment: Moment) -> float:
-    """Falls to 0 at the end of the budget, also where that is in minutes."""
+    """Falls to 0 at the end of the budget, whether in updates or in minutes."""
     return section.peak * _warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, moment.fraction))) / 2
 
 
@@ -59,12 +59,12 @@ def annealed(section: TrainingSection, moment: Moment) -> float:
 
 
 def linear_start(section: TrainingSection, moment: Moment) -> float:
-    """Half of the peak in the first stage, which a memory network goes through without softmax; then annealed."""
+    """Half of the peak in the first stage, in which a memory network has no softmax; then annealed."""
     return section.peak / 2 if moment.stage == 0 else annealed(section, moment)
 
 
 def _warm_up(section: TrainingSection, moment: Moment) -> float:
-    """Rises in a line from 0 to 1."""
+    """Rises linearly from 0 to 1."""
     return min(1.0, moment.update / section.warmup)
 
 

@@ -9,7 +9,7 @@ from tongsa.config.schedules import SCHEDULES
 
 
 def bounds(section: object, *, fractions: list[str] | None = None, **limits: tuple[float, float]) -> list[str]:
-    """A sentence for every value outside its limits; `key=(lowest, highest)`, both allowed.
+    """Describe every value outside its limits `key=(lowest, highest)`; both ends are allowed.
 
     A fraction is at least 0 and below 1.
     """
@@ -27,23 +27,23 @@ def bounds(section: object, *, fractions: list[str] | None = None, **limits: tup
 
 
 MANY = 1_000_000_000
-"""More tokens, lines or updates than anybody means."""
+"""Upper limit for numbers of tokens, lines or updates: anything larger is a mistake."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSection:
-    """Which pairs of the corpus are used."""
+    """How the corpus is read and filtered."""
 
     max_tokens: int = 256
-    """Pairs with more subwords than this on a side are left out, and counted; language models read pieces of it."""
+    """Most subwords per side of a pair; longer pairs are left out and counted. Language models read such pieces."""
     max_ratio: float = 9.0
-    """Pairs where one side has this many times the subwords of the other are left out, and counted (0: never)."""
+    """Leave out (and count) pairs where one side has more than this many times the subwords of the other (0: none)."""
     deduplicate: bool = False
     """Leave out repeated pairs."""
     mask: bool = False
     """Replace placeholders by {1}, {2}, ... on both sides, so that the model learns to carry them through documents."""
     held_out: int = 0
-    """Pairs (or lines) to hold out where no validation corpus is given (0: 2% of them, at most 2,000)."""
+    """Pairs (or lines) to hold out if no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"
     """The encoding of the text files."""
     salvage: bool = False
@@ -55,10 +55,10 @@ class CorpusSection:
 
 @dataclass(frozen=True, kw_only=True)
 class SubwordsSection:
-    """How text becomes pieces (SentencePiece)."""
+    """How text is split into subwords (SentencePiece)."""
 
     size: int = 37000
-    """Pieces in the vocabulary (§5.1: about 37,000, shared); the most there may be of characters."""
+    """Pieces in the vocabulary (§5.1: about 37,000, shared); for `char`, an upper limit."""
     kind: Literal["bpe", "unigram", "char", "byte", "word"] = "bpe"
     """Byte-pair encoding, a unigram language model, characters (ByteNet's), bytes, or whole words between blanks."""
     joint: bool = True
@@ -68,41 +68,41 @@ class SubwordsSection:
     character_coverage: float = 0.9999
     """Share of the characters that get a piece of their own."""
     sampling: float = 0.0
-    """BPE-dropout probability, or the unigram sampling temperature; 0 segments always alike."""
+    """BPE-dropout probability, or unigram sampling temperature (0: always the same segmentation)."""
     sample: int = 200_000
-    """Lines, drawn with a seed, that the vocabulary is learnt from: they lie in memory, the rest does not."""
+    """Lines to learn the vocabulary from, drawn at random; only these are held in memory."""
 
     def problems(self) -> list[str]:
         found = bounds(self, fractions=["sampling"], size=(1, 10_000_000), sample=(1, MANY))
         if self.kind in ("char", "byte", "word") and self.sampling:
-            found.append(f"sampling is {self.sampling}; a {self.kind} cannot be cut in another way")
+            found.append(f"sampling is {self.sampling}; a {self.kind} vocabulary has only one segmentation")
         if self.kind == "byte" and not self.byte_fallback:
-            found.append("byte_fallback is false; a vocabulary of bytes has nothing else")
+            found.append("byte_fallback is false; a vocabulary of bytes needs it")
         if not 0.9 <= self.character_coverage <= 1.0:
-            found.append(f"character_coverage is {self.character_coverage}; it lies between 0.9 and 1")
+            found.append(f"character_coverage is {self.character_coverage}; it must be between 0.9 and 1")
         return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSection:
-    """How the weights are found."""
+    """How the model is trained."""
 
     updates: int = 100_000
-    """Optimizer steps (§5.2), unless the minutes of --minutes are over first."""
+    """Optimizer steps (§5.2), unless --minutes ends the training earlier."""
     batch_tokens: int = 25_000
     """Target tokens of one update (§5.1)."""
     chunk_tokens: int = 0
-    """Target tokens that go through the model at once: bounds the memory (0: chosen for the device)."""
+    """Target tokens processed at once, which bounds memory (0: chosen for the device)."""
     processes: int = 0
-    """Worker processes on the CPU, a share of the threads each (0: chosen for the machine and the model)."""
+    """Worker processes on the CPU, which share the threads (0: chosen for the machine and the model)."""
     optimizer: Literal["adam", "sgd"] = "adam"
-    """What makes a step of a gradient (§5.3)."""
+    """Optimizer (§5.3)."""
     schedule: str = "noam"
-    """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, constant, or that of another package."""
+    """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, constant, or one from another package."""
     warmup: int = 4000
-    """Updates in which the learning rate rises."""
+    """Updates over which the learning rate rises."""
     peak: float = 0.0
-    """The highest learning rate; for noam 0 means Eq. 3 as it stands, else Eq. 3 scaled to this peak."""
+    """The highest learning rate; for noam, Eq. 3 is scaled to this peak (0: Eq. 3 unscaled)."""
     label_smoothing: float = 0.1
     """epsilon_ls (§5.4)."""
     beta1: float = 0.9
@@ -114,21 +114,21 @@ class TrainingSection:
     clip: float = 0.0
     """Largest norm of an update's gradient (0: no clipping, as in the paper)."""
     checkpoint_every: int = 0
-    """Updates between two checkpoints (0: as often as validations)."""
+    """Updates between two checkpoints (0: one with each validation)."""
     validate_every: int = 0
-    """Updates between two validations (0: twenty in a training)."""
+    """Updates between two validations (0: twenty validations per training)."""
     validation_pairs: int = 2000
     """Pairs of the validation set that are scored while training."""
     patience: int = 0
-    """Stop after so many validations without a better score (0: never)."""
+    """Stop after this many validations without a better score (0: never)."""
     select: str = ""
-    """The metric that selects checkpoints: bleu, chrf, log_loss, ... (empty: the task's own, for translation BLEU)."""
+    """The metric that selects checkpoints: bleu, chrf, log_loss, ... (empty: the task's default)."""
     average: int = 5
-    """Checkpoints averaged into the final weights (§6.1: the last 5); 1 takes one as it is."""
+    """Checkpoints averaged into the final weights (§6.1: the last 5); 1 means no averaging."""
     average_of: Literal["last", "best"] = "last"
-    """Which checkpoints are averaged: the last ones, or those with the best validation score."""
+    """Which checkpoints to average: the last ones, or those with the best validation scores."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """Number format of the products on a GPU; weights and sums stay float32."""
+    """Number format of matrix products on a GPU; weights and sums stay float32."""
 
     def problems(self) -> list[str]:
         found = bounds(
@@ -156,14 +156,14 @@ class TrainingSection:
 
 @dataclass(frozen=True, kw_only=True)
 class DecodingSection:
-    """How translations are searched for, unless the command says otherwise."""
+    """Default settings of the search for translations."""
 
     beam: int = 4
     """Hypotheses kept at each step (§6.1)."""
     length_penalty: float = 0.6
     """alpha of ((5 + n) / 6)^alpha (§6.1)."""
     max_extra: int = 50
-    """Output tokens beyond max_ratio times the input's (§6.1: input length + 50)."""
+    """Output tokens allowed beyond max_ratio times the input length (§6.1: input length + 50)."""
     max_ratio: float = 1.0
     """See max_extra."""
     batch_tokens: int = 4096

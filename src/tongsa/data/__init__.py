@@ -1,4 +1,4 @@
-"""From pairs to batches: selection, the one pass over the text, ids on disk, batches.
+"""From pairs to batches: filters, a single pass over the text, ids on disk, batches.
 
 May import formats and what is below it.
 """

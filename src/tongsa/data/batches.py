@@ -2,8 +2,8 @@
 
     epoch ─ shuffled, sorted by length ─▶ chunks (chunk_tokens target tokens) ─ shuffled ─▶ updates (batch_tokens)
 
-A chunk is what goes through the model at once, so it bounds the memory; workers share the chunks of an update among
-them. Everything is a pure function of the seed and the epoch: a position is two numbers, and any worker can find it.
+A chunk goes through the model at once, so its size bounds memory; the workers share the chunks of an update. The order
+is a pure function of the seed and the epoch: a position is two numbers, and any worker can compute it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tongsa.data.ids import PairIds, Sentences
 from tongsa.text.subwords import END, Subwords
 
 Rows = NDArray[np.int64]
-"""The places of a chunk's pairs in the corpus."""
+"""Indices of the pairs of a chunk in the corpus."""
 
 
 class Position(NamedTuple):
-    """Which update of which epoch comes next."""
+    """The next update: its epoch, and its index within the epoch."""
 
     epoch: int = 0
     update: int = 0
@@ -39,15 +39,15 @@ class Batch(NamedTuple):
     target: Tensor
     """What the decoder reads: `<pad>`, then the target."""
     labels: Tensor
-    """What it should write: the target, then the end; `<pad>` behind it."""
+    """What the decoder should write: the target, then the end, then `<pad>`."""
 
     def to(self, device: torch.device) -> Batch:
         return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """The order in which a corpus is gone through."""
+class PairOrder:
+    """The order of updates, chunks and pairs in a training."""
 
     source_lengths: NDArray[np.int32]
     target_lengths: NDArray[np.int32]
@@ -57,7 +57,7 @@ class Plan:
     seed: int
 
     @classmethod
-    def of(cls, pairs: PairIds, *, batch_tokens: int, chunk_tokens: int, seed: int) -> Plan:
+    def of(cls, pairs: PairIds, *, batch_tokens: int, chunk_tokens: int, seed: int) -> PairOrder:
         return cls(
             source_lengths=pairs.source.lengths + 1,
             target_lengths=pairs.target.lengths + 1,
@@ -67,7 +67,7 @@ class Plan:
         )
 
     def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        """The chunks of every update from `start` on, and the position behind it; without end."""
+        """Yield the chunks of every update from `start` on, each with the position after it, forever."""
         epoch, first = start
         while True:
             groups = self.epoch(epoch)
@@ -77,7 +77,7 @@ class Plan:
             epoch, first = epoch + 1, 0
 
     def epoch(self, number: int) -> list[list[Rows]]:
-        """Every pair once, in chunks, in updates."""
+        """Return the updates of an epoch, each a list of chunks; every pair occurs once."""
         random = np.random.default_rng((self.seed, number))
         chunks = self.chunks(random)
         order = random.permutation(len(chunks))
@@ -86,7 +86,7 @@ class Plan:
         return [[chunks[i] for i in group] for group in groups]
 
     def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
-        """Which of an update's chunks a worker takes: the longest first, each to the worker with the least to do."""
+        """Choose the chunks of an update for one worker: the most costly first, each to the least loaded worker."""
         costs = [int(self._cost(rows).sum()) for rows in chunks]
         load = [0] * size
         mine = []
@@ -98,13 +98,13 @@ class Plan:
         return mine
 
     def chunks(self, random: np.random.Generator) -> list[Rows]:
-        """Pairs of similar length on both sides together; equals in random order."""
+        """Group pairs of similar length on both sides; pairs of equal length come in random order."""
         shuffled = random.permutation(len(self.target_lengths))
         strip = self._strips()[self.target_lengths[shuffled]]
-        # Up one strip by source length and down the next, so that a chunk across their border has similar sources too.
+        # Source lengths rise in one strip and fall in the next, so that chunks across a border have similar sources.
         source = self.source_lengths[shuffled] * np.where(strip % 2, -1, 1)
         order = shuffled[np.lexsort((source, strip))]
-        # Chunks of equal cost, so that workers with one each are done together; chunk_tokens is their mean.
+        # Chunks have equal cost, so that workers finish together; chunk_tokens is their mean size.
         ends = np.cumsum(self._cost(order), dtype=np.int64)
         budget = self.chunk_tokens * ends[-1] / self.target_lengths.sum(dtype=np.int64)
         chunks = []
@@ -118,31 +118,31 @@ class Plan:
         return chunks
 
     def _cost(self, rows: Rows) -> NDArray[np.int32]:
-        """A target token takes about twice the time of a source token: it looks across too, and is projected."""
+        """A target token costs about twice as much as a source token: it also attends to it, and is projected."""
         return self.source_lengths[rows] + 2 * self.target_lengths[rows]
 
     def _strips(self) -> NDArray[np.int64]:
-        """The strip that each target length falls into.
+        """Map each target length to its strip.
 
-        Chunks are cells of the plane of target and source lengths. Padding is least where the cells are about square
-        (in ratios of lengths), so with few chunks a strip takes several target lengths, with many only one.
+        Chunks are cells in the plane of target and source lengths. Square cells (in ratios of lengths) need the least
+        padding, so a strip covers several target lengths if there are few chunks, and only one if there are many.
         """
         target, ratio = np.log(self.target_lengths), np.log(self.source_lengths / self.target_lengths)
         chunks = max(1.0, float(self.target_lengths.sum(dtype=np.int64)) / self.chunk_tokens)
-        step = 4 * float(np.sqrt(target.std() * ratio.std() / chunks))  # a side of a cell; 4 deviations hold nearly all
+        step = 4 * float(np.sqrt(target.std() * ratio.std() / chunks))  # side of a cell; 4 deviations cover nearly all
         lengths = np.arange(1, int(self.target_lengths.max()) + 1)
         strips = np.unique(np.log(lengths) // step, return_inverse=True)[1] if step > 1e-9 else lengths
         return np.concatenate([[0], strips])
 
     def _fits(self, rows: Rows) -> int:
-        """How many of these, padded, stay within twice chunk_tokens on both sides; one always does."""
+        """Count how many of these, once padded, stay within twice chunk_tokens on both sides; at least 1."""
         longer = np.maximum(self.source_lengths[rows], self.target_lengths[rows])
         within = np.maximum.accumulate(longer) * np.arange(1, len(rows) + 1) <= 2 * self.chunk_tokens
         return max(1, int(within.sum()))
 
 
 def assemble(pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int) -> Batch:
-    """The tensors of a chunk; with `sampling` its sentences are cut into other subwords each time."""
+    """Build the tensors of a chunk; with `sampling`, its sentences are segmented at random."""
     source, target = _sentences(pairs.source, rows), _sentences(pairs.target, rows)
     if sampling:
         source = [np.array(ids) for ids in subwords.source.resegment([s.tolist() for s in source], sampling, seed)]

@@ -1,9 +1,9 @@
-"""Ids on disk: written once, memory-mapped ever after. Memory stays flat while a corpus grows.
+"""Ids on disk, memory-mapped, so that memory use does not grow with the corpus.
 
 A folder holds one split of a corpus:
-    source.ids  target.ids          all sentences one after the other, uint16 or uint32
+    source.ids  target.ids          all sentences, concatenated, uint16 or uint32
     source.offsets  target.offsets  where each begins, int64
-    about.json                      how many there are, and the key of the text and settings they were made from
+    about.json                      the number of pairs, and a key (hash) of the text and settings they were made from
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PairIds:
 
 
 def stored_key(about: Path) -> str | None:
-    """The key that was written when everything it stands for was."""
+    """Read the key of complete ids or subwords; it is written last."""
     try:
         return str(json.loads(about.read_text())["key"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -94,7 +94,7 @@ def write_ids(
     tally: Tally,
     advance: Callable[[int], None],
 ) -> PairIds:
-    """Encode the pairs, block by block, and leave out (and count) those that are too long or uneven."""
+    """Encode the pairs block by block; leave out and count pairs that are too long or too different in length."""
     left = BulkEncoder(subwords.source, threads)
     right = left if subwords.target is subwords.source else BulkEncoder(subwords.target, threads)
     with replacing(folder) as temporary:
@@ -128,13 +128,13 @@ def write_ids(
 
 
 def _usable(pair: Pair, source: int, target: int, section: CorpusSection, tally: Tally) -> bool:
-    """By the numbers of subwords on the two sides."""
+    """Check the numbers of subwords on the two sides, and count the pair if it is left out."""
     longer, shorter = max(source, target), min(source, target)
     if shorter == 0:
         tally.drop("with an empty side", pair.where)
     elif longer > section.max_tokens:
         tally.drop(f"longer than {section.max_tokens} subwords (corpus.max_tokens)", pair.where)
-    # short sentences may well differ by a factor: "No." and "Das kommt gar nicht in Frage."
+    # short sentences often differ by a large factor: "No." and "Das kommt gar nicht in Frage."
     elif section.max_ratio and longer > section.max_ratio * shorter and longer > 20:
         tally.drop(f"with sides that differ in length by {section.max_ratio:g} times (corpus.max_ratio)", pair.where)
     else:

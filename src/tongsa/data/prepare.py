@@ -1,6 +1,6 @@
-"""From text to ids: hold out, learn subwords, encode. What was done before is not done again.
+"""From text to ids: hold out, learn subwords, encode. Steps whose results exist are skipped.
 
-with spilled(corpus, recipe.corpus, seed=1, folder=..., show=show) as text:       the one pass over the files
+with spilled(corpus, recipe.corpus, seed=1, folder=..., show=show) as text:       reads the files once
     data = prepare_pairs(text, None, PrepareSettings(directory=..., recipe=recipe, threads=2))
 """
 
@@ -37,14 +37,14 @@ class PrepareSettings:
     """How text becomes ids, and where they are written."""
 
     directory: Path
-    """The subwords go here, everything else into its folder `data`."""
+    """The subwords are written here, everything else into its folder `data`."""
     recipe: Recipe
     threads: int
     given: Subwords | None = None
-    """Subwords to take instead of learning new ones."""
+    """Subwords to use instead of learning new ones."""
     show: Show = dataclasses.field(default_factory=Silent)
     log: Callable[[Tally], None] = lambda tally: None
-    """Told once what the filters left out of the training text."""
+    """Called once with the counts of what the filters left out of the training text."""
 
     @property
     def data(self) -> Path:
@@ -77,8 +77,8 @@ class Prepared:
 
 
 def prepare_pairs(text: Spill, valid: Pairs | None, settings: PrepareSettings) -> Prepared:
-    """Write subwords (those given, or new ones) and ids; without a validation corpus some pairs are held out."""
-    assert text.section == settings.section, "the text was filtered by the settings that it is prepared with"
+    """Write subwords (given or newly learnt) and ids; without a validation corpus, hold out some pairs."""
+    assert text.section == settings.section, "the text was filtered with the same settings"
     split = Split(text.seed) if valid else _hold_out(text, settings)
     if settings.given:
         settings.given.save(settings.directory)
@@ -102,14 +102,14 @@ def _hold_out(text: Spill, settings: PrepareSettings) -> Split:
 
 
 def _learn(text: Spill, split: Split, settings: PrepareSettings) -> Subwords:
-    """Learn subwords, or take those that are there from the same text and settings."""
-    section = dataclasses.replace(settings.recipe.subwords, sampling=0.0)  # sampling is a matter of training
+    """Learn subwords, or reuse those learnt from the same text and settings."""
+    section = dataclasses.replace(settings.recipe.subwords, sampling=0.0)  # sampling affects only training
     key = _key(text, split, [json.dumps(dataclasses.asdict(section)).encode()])
     stamp = settings.data / "subwords.json"
     if stored_key(stamp) == key:
-        with suppress(DirectoryError):  # gone or damaged: they are learnt again
+        with suppress(DirectoryError):  # missing or damaged: learn them again
             return Subwords.load(settings.directory)
-    kind = f"{section.kind}, {'joint' if section.joint else 'one set a language'}"
+    kind = f"{section.kind}, {'joint' if section.joint else 'one set per language'}"
     settings.show.say(f"learning {section.size:,} subwords ({kind})")
     if section.joint:
         vocabulary = learn(_sample(text, split, section.sample, (0, 1)), section, settings.threads)
@@ -118,7 +118,7 @@ def _learn(text: Spill, split: Split, settings: PrepareSettings) -> Subwords:
         subwords = Subwords(
             *(learn(_sample(text, split, section.sample, (side,)), section, settings.threads) for side in (0, 1))
         )
-    with suppress(OSError):  # a kill before the next lines must not leave it beside other subwords
+    with suppress(OSError):  # if killed before the next lines, it must not remain beside other subwords
         stamp.unlink()
     subwords.save(settings.directory)
     write_atomically(stamp, json.dumps({"key": key}))
@@ -126,10 +126,10 @@ def _learn(text: Spill, split: Split, settings: PrepareSettings) -> Subwords:
 
 
 def _sample(text: Spill, split: Split, size: int, sides: tuple[int, ...]) -> Iterator[str]:
-    """About `size` lines of the text, of both sides or one: the same lines of a side in either case.
+    """Draw about `size` lines of the text, from one side or both; the lines of a side are the same in either case.
 
-    They are read in large blocks: where reading a line takes turns with SentencePiece's copying one, memory ends up in
-    pieces that nobody can use, twice as much as is needed.
+    Lines are read in large blocks: alternating between reading one line and SentencePiece copying it fragments memory,
+    which then takes twice as much as needed.
     """
     drawn = _drawn(text, split, size, sides)
     while block := list(islice(drawn, SAMPLE_BLOCK)):
@@ -149,7 +149,7 @@ def _drawn(text: Spill, split: Split, size: int, sides: tuple[int, ...]) -> Iter
 def _write_training_ids(text: Spill, split: Split, subwords: Subwords, key: str, settings: PrepareSettings) -> None:
     folder, show = settings.data / "train", settings.show
     if stored_key(folder / ABOUT) == key and len(PairIds.open(folder)) >= FEWEST:
-        show.say(f"taking the ids of {len(PairIds.open(folder)):,} pairs from {folder}")
+        show.say(f"reusing the ids of {len(PairIds.open(folder)):,} pairs in {folder}")
         return
     tally = Tally()
     with show.bar("encoding", text.survey.pairs, "pairs") as bar:
@@ -168,14 +168,14 @@ def _write_training_ids(text: Spill, split: Split, subwords: Subwords, key: str,
     settings.log(tally)
     if len(written) < FEWEST:
         raise CorpusError(
-            f"only {len(written):,} pairs are left to train on; {FEWEST} are the least that can be tried",
+            f"only {len(written):,} pairs are left to train on; at least {FEWEST} are needed",
             *tally.lines(),
         )
 
 
 @dataclass(frozen=True)
 class _Validation:
-    """Pairs to validate on, read once."""
+    """Pairs to validate on; they can be read once."""
 
     name: str
     pairs: Iterator[Pair]
@@ -183,7 +183,7 @@ class _Validation:
 
 
 def _validation_pairs(text: Spill, valid: Pairs | None, split: Split) -> _Validation:
-    """What was held out of the text, or a corpus of its own, which passes the same filters."""
+    """Return the pairs held out of the text, or those of the validation corpus that pass the same filters."""
     tally = Tally()
     if valid is None:
         return _Validation(text.name, text.held_out(split, tally), tally)
@@ -195,7 +195,7 @@ def _write_validation(found: _Validation, subwords: Subwords, key: str, seed: in
     drawn = reservoir(found.pairs, settings.recipe.training.validation_pairs, seed)
     chosen = [pair for pair in drawn if tidy(pair.source) and tidy(pair.target)]
     if not chosen:
-        raise CorpusError(f"{found.name} gives no pairs to validate on", *found.tally.lines())
+        raise CorpusError(f"{found.name} has no pairs to validate on", *found.tally.lines())
     texts = "".join(json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in chosen)
     # Every pair counts for the score, so none is left out for its length.
     unlimited = dataclasses.replace(settings.section, max_tokens=1 << 30, max_ratio=0.0)
@@ -216,7 +216,7 @@ def _write_validation(found: _Validation, subwords: Subwords, key: str, seed: in
 
 
 def _key(text: Spill, split: Split, parts: list[bytes]) -> str:
-    """Of everything that ids or subwords are made from."""
+    """Hash everything that the ids or subwords depend on."""
     whole = blake2b(digest_size=16)
     seed = split.seed if split.threshold else 0
     described: list[Any] = [text.survey.digest, dataclasses.asdict(text.section), seed, split.threshold]

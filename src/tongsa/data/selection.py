@@ -1,6 +1,6 @@
-"""Which pairs are used, and for what: filters, the split that holds out pairs for validation, samples.
+"""Selection of pairs: filters, the split into training and validation pairs, random samples.
 
-Each filter counts what it left out and keeps the first places: nothing vanishes unsaid.
+Each filter counts the pairs it left out and keeps the places of the first ones, so that all can be reported.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from tongsa.text.lines import tidy
 from tongsa.text.placeholders import masked
 
 Filter = Callable[[Pair], bool]
-"""True where the pair may stay."""
+"""Returns True if the pair is kept."""
 
 EMPTY = "with an empty side"
 
 
 def usual_filters(section: CorpusSection) -> dict[str, Filter]:
-    """The filters of a recipe that need no subwords, by what they leave out."""
+    """Return the recipe's filters that need no subwords, keyed by a description of the pairs they leave out."""
     filters: dict[str, Filter] = {
         EMPTY: has_text,
         "with a line of absurd length": shorter_than(40 * section.max_tokens),
@@ -34,7 +34,7 @@ def usual_filters(section: CorpusSection) -> dict[str, Filter]:
 
 
 def clean(pairs: Iterable[Pair], filters: dict[str, Filter], tally: Tally) -> Iterator[Pair]:
-    """The pairs that every filter lets through; the first filter that does not is the one that counts."""
+    """Yield the pairs that pass every filter; others are counted under the first filter that rejects them."""
     for pair in pairs:
         tally.seen += 1
         if reason := first_reason(pair, filters):
@@ -44,7 +44,7 @@ def clean(pairs: Iterable[Pair], filters: dict[str, Filter], tally: Tally) -> It
 
 
 def first_reason(pair: Pair, filters: dict[str, Filter]) -> str | None:
-    """Why a pair is left out, if it is."""
+    """Return the reason why a pair is left out, or None if it is kept."""
     for name, stays in filters.items():
         if not stays(pair):
             return name
@@ -52,17 +52,17 @@ def first_reason(pair: Pair, filters: dict[str, Filter]) -> str | None:
 
 
 def has_text(pair: Pair) -> bool:
-    """Text for the model, that is: a line may hold nothing but what tidying takes out."""
+    """Keep pairs whose two sides still have text after tidying."""
     return bool(tidy(pair.source) and tidy(pair.target))
 
 
 def shorter_than(characters: int) -> Filter:
-    """Keeps absurd lines away from the subword model; the exact limit is in subwords, after it."""
+    """Keep extremely long lines away from the subword model; the exact limit, in subwords, is applied later."""
     return lambda pair: len(pair.source) <= characters and len(pair.target) <= characters
 
 
 def not_seen_before() -> Filter:
-    """Remembers eight bytes of each pair."""
+    """Keep the first of equal pairs; stores an eight-byte hash per pair."""
     seen: set[bytes] = set()
 
     def stays(pair: Pair) -> bool:
@@ -76,17 +76,17 @@ def not_seen_before() -> Filter:
 
 
 def mask(pair: Pair) -> Pair:
-    """Placeholders become `{1}`, `{2}`, ... on both sides, so that a model learns to carry them.
+    """Replace placeholders by `{1}`, `{2}`, ... on both sides, so that a model learns to copy them.
 
-    Documents are translated with the same stand-ins, so a model trained so keeps its sentences whole where others must
-    be cut into pieces around each placeholder.
+    Documents are translated with the same replacements, so such a model can translate whole sentences, where others
+    need them cut into pieces around each placeholder.
     """
     both = masked(pair.source, pair.target)
     return Pair(*both, pair.where) if both else pair
 
 
 class SmallestDigests:
-    """The smallest of many digests, with memory for a few times as many as are wanted."""
+    """Finds the smallest of many digests; stores only a few times as many as wanted."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -101,22 +101,22 @@ class SmallestDigests:
                 self._limit = max(self._found, default=b"")
 
     def threshold(self, count: int) -> int:
-        """A number that exactly `count` of the digests lie below, or all where there are fewer."""
+        """Return a number that exactly `count` of the digests are below, or all of them if there are fewer."""
         chosen = heapq.nsmallest(min(count, self.count), self._found)
         return int.from_bytes(chosen[-1], "big") + 1 if chosen else 0
 
 
 @dataclass(frozen=True)
 class Split:
-    """Which pairs are held out: decided by the source text, so that no sentence stands on both sides."""
+    """Decides by the source text which pairs are held out, so that no sentence is in both parts."""
 
     seed: int
     threshold: int = 0
-    """Held out is what has a digest below this one."""
+    """Sources with a digest below this are held out."""
 
     @classmethod
     def holding_out(cls, count: int, pairs: Iterable[Pair], seed: int) -> Split:
-        """The split that holds out exactly `count` source sentences, whatever the number of pairs."""
+        """Return the split that holds out exactly `count` source sentences, however many pairs those have."""
         smallest, split = SmallestDigests(count), cls(seed)
         for pair in pairs:
             smallest.add(split.digest(pair.source))
@@ -126,12 +126,12 @@ class Split:
         return int.from_bytes(self.digest(pair.source), "big") < self.threshold
 
     def digest(self, source: str) -> bytes:
-        """Eight bytes, the first the most significant."""
+        """Hash a source to eight bytes, big-endian."""
         return blake2b(source.encode(), digest_size=8, key=str(self.seed).encode()).digest()
 
 
 def reservoir(pairs: Iterable[Pair], count: int, seed: int) -> list[Pair]:
-    """At most `count` pairs, each with the same chance, in the order of the corpus."""
+    """Sample at most `count` pairs uniformly, in the order of the corpus."""
     draw = random.Random(seed)
     kept: list[tuple[int, Pair]] = []
     for number, pair in enumerate(pairs):

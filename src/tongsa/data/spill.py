@@ -1,9 +1,9 @@
-"""Text once: a corpus is read, decoded, filtered and tidied in one pass, into a temporary file that later passes read.
+"""A corpus is read, decoded, filtered and tidied once, into a temporary file that later passes read.
 
-A line of the file is a pair: the tidy source, the tidy target and its place, with tabs between them, which tidy text
-cannot hold; then, where tidying changed anything, the two texts as they were. A pair that a filter left out has an
-empty source, and the reason instead of a target. Beside the text lie the digests of the sources, eight bytes each,
-which decide what is held out.
+A line of the file is a pair: the tidy source, the tidy target and its place, separated by tabs, which tidy text cannot
+contain; then, if tidying changed anything, the two original texts. A pair that a filter left out has an empty source,
+and the reason instead of a target. A second file has the digests of the sources, eight bytes each, which decide what
+is held out.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ BLOCK = 4096
 """Pairs written and read at a time."""
 
 MOST_HELD_OUT = 2000
-"""Source sentences held out where the recipe names no number; fewer of a small corpus."""
+"""Source sentences held out by default; fewer if the corpus is small."""
 
 FEWEST = 20
-"""Pairs below which there is nothing to learn from."""
+"""Fewest pairs that a training accepts."""
 
 
 class Pairs(Protocol):
-    """A corpus, or several of them mixed: read anew each time it is iterated."""
+    """A corpus, or a mix of several; it is read again on each iteration."""
 
     @property
     def name(self) -> str: ...
@@ -50,17 +50,17 @@ class Pairs(Protocol):
 
 @dataclass(frozen=True)
 class Survey:
-    """What a corpus holds, and a digest that changes with its text."""
+    """Size of a corpus, and a digest of its text."""
 
     pairs: int
-    """Those with text on both sides."""
+    """Pairs with text on both sides."""
     characters: int
     digest: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spill:
-    """The text of a corpus on the disk, tidy, with what the one pass over it found."""
+    """The tidied text of a corpus on disk, with what was found while it was read."""
 
     name: str
     folder: Path
@@ -68,15 +68,15 @@ class Spill:
     seed: int
     survey: Survey
     files: list[Path]
-    """Where the pairs come from; a place names one by its index."""
+    """Files that the pairs come from; places refer to them by index."""
     smallest: SmallestDigests
 
     def hold_out(self, count: int) -> Split:
-        """The split that holds out exactly `count` source sentences."""
+        """Return the split that holds out exactly `count` source sentences."""
         return Split(self.seed, self.smallest.threshold(count))
 
     def texts(self, split: Split) -> Iterator[tuple[str, str]]:
-        """Source and target of the pairs to train on."""
+        """Yield source and target of the training pairs."""
         for held_out, line in self._lines(split):
             if not held_out:
                 source, target, _ = line.split("\t", 2)
@@ -84,13 +84,13 @@ class Spill:
                     yield source, target
 
     def pairs(self, split: Split, tally: Tally) -> Iterator[Pair]:
-        """The pairs to train on; those that were left out are counted."""
+        """Yield the training pairs; those that were left out are counted."""
         for held_out, line in self._lines(split):
             if not held_out and (fields := self._kept(line, tally)):
                 yield Pair(fields[0], fields[1], self._place(fields[2]))
 
     def held_out(self, split: Split, tally: Tally) -> Iterator[Pair]:
-        """The pairs that are held out, as they were before they were tidied."""
+        """Yield the held-out pairs as they were before tidying."""
         for held_out, line in self._lines(split):
             if held_out and (fields := self._kept(line, tally)):
                 source, target = json.loads(fields[3]) if len(fields) > 3 else fields[:2]
@@ -109,14 +109,14 @@ class Spill:
         return Place(self.files[int(file)], int(line) if line.isdecimal() else json.loads(line))
 
     def _lines(self, split: Split) -> Iterator[tuple[bool, str]]:
-        """Every line, and whether its pair is held out."""
+        """Yield every line with True if its pair is held out."""
         assert split.seed == self.seed, "digests depend on the seed"
         with (
             (self.folder / "pairs").open(encoding="utf-8", newline="\n") as lines,
             (self.folder / "digests").open("rb") as digests,
         ):
             while block := digests.read(8 * BLOCK):
-                if split.threshold:  # at most 2**64, so one less is a number of 64 bits
+                if split.threshold:  # at most 2**64, so one less fits into 64 bits
                     held_out = (np.frombuffer(block, ">u8") <= np.uint64(split.threshold - 1)).tolist()
                     yield from zip(held_out, lines, strict=False)  # never a line more than there are digests
                 else:
@@ -125,24 +125,24 @@ class Spill:
 
 @contextmanager
 def spilled(corpus: Pairs, section: CorpusSection, *, seed: int, folder: Path, show: Show) -> Iterator[Spill]:
-    """Read a corpus once, and give it on from the disk as long as the block lasts.
+    """Read a corpus once into a temporary file, which exists until the block ends.
 
-    Bad input is found here, before anything else is written into `folder`.
+    Bad input is reported here, before anything else is written into `folder`.
     """
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     spill = folder / FOLDER
     try:
-        _remove(spill)  # what a kill left behind
+        _remove(spill)  # left by a killed process
         yield _Writer(spill, section, seed).write(corpus, show)
     finally:
         _remove(spill)
-        for each in made:  # where nothing else was written either
+        for each in made:  # only if nothing else was written there
             with suppress(OSError):
                 each.rmdir()
 
 
 class _Writer:
-    """The one pass: each pair is tidied, filtered, counted and written."""
+    """Tidies, filters, counts and writes each pair."""
 
     def __init__(self, folder: Path, section: CorpusSection, seed: int) -> None:
         self.folder, self.section, self.seed = folder, section, seed
@@ -172,12 +172,12 @@ class _Writer:
                     if len(self._lines) == BLOCK:
                         bar.advance(self._flush(lines, digests, whole))
                 bar.advance(self._flush(lines, digests, whole))
-        except OSError as error:  # the readers tell of theirs themselves
+        except OSError as error:  # readers report their own errors
             raise cannot_write(self.folder, error) from error
         if self.pairs < FEWEST:
             raise CorpusError(
                 f"{corpus.name} has {self.pairs:,} pairs with text on both sides: too few to learn from",
-                f"{FEWEST} are the least that can be tried, a few thousand the least that is useful.",
+                f"At least {FEWEST} are needed; useful models need a few thousand.",
             )
         return Spill(
             name=corpus.name,

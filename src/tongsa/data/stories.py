@@ -1,9 +1,9 @@
-"""The files of the bAbI tasks: `qa3_three-supporting-facts_train.txt` and their like.
+"""The files of the bAbI tasks, such as `qa3_three-supporting-facts_train.txt`.
 
     1 Mina went to the library.
     2 Where is Mina?<TAB>library<TAB>1
 
-A line is a sentence of the story, or a question with its answer and the lines that support it; number 1 begins anew.
+A line is a sentence of the story, or a question with its answer and its supporting lines; number 1 starts a new story.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 @dataclass(frozen=True)
 class Question:
-    """A question, and all that was told before it."""
+    """A question, and the story before it."""
 
     task: int
     story: tuple[str, ...]
@@ -33,7 +33,7 @@ class Question:
     answer: str
     """One word; a list ("apple,milk") counts as a word of its own (§4)."""
     supports: tuple[int, ...]
-    """Places in the story that hold the answer: never shown to the model."""
+    """Indices of the sentences that contain the answer; never shown to the model."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class BabiTask:
 
 
 def words(sentence: str) -> list[str]:
-    """Lower case, without punctuation."""
+    """Split into lower-case words without punctuation."""
     return _WORD.findall(sentence.lower())
 
 
 def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[BabiTask]:
-    """The tasks of a folder that have both files, in order."""
+    """Find the tasks in a folder, in order; each needs a train and a test file."""
     if not folder.is_dir():
-        raise CorpusError(f"{folder} is no folder", "DATA holds the files of the tasks: qa1_..._train.txt and so on.")
+        raise CorpusError(f"{folder} is not a folder", "DATA holds the files of the tasks: qa1_..._train.txt etc.")
     found: dict[tuple[int, str], dict[str, Path]] = {}
     for path in sorted(folder.iterdir()):
         if match := _FILE.fullmatch(path.name):
@@ -72,7 +72,7 @@ def read_tasks(folder: Path, wanted: set[int] | None = None) -> list[BabiTask]:
     if absent := (wanted or set()) - {task.number for task in tasks}:
         raise CorpusError(f"{folder} has no task {min(absent)}", f"It has: {_numbers(found)}")
     if not tasks:
-        raise CorpusError(f"{folder} holds no bAbI tasks", "Their names are like qa1_single-supporting-fact_train.txt.")
+        raise CorpusError(f"{folder} has no bAbI tasks", "File names look like qa1_single-supporting-fact_train.txt.")
     return tasks
 
 
@@ -81,9 +81,9 @@ def _numbers(found: dict[tuple[int, str], dict[str, Path]]) -> str:
 
 
 def read_questions(path: Path, task: int) -> Iterator[Question]:
-    """The questions of a file, each with the story so far (earlier questions are no part of it)."""
+    """Read the questions of a file, each with the story so far (without earlier questions)."""
     story: list[str] = []
-    places: dict[int, int] = {}  # of the sentences, by the numbers of their lines
+    places: dict[int, int] = {}  # index of each sentence by its line number
     some = False
     for line_number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -91,7 +91,7 @@ def read_questions(path: Path, task: int) -> Iterator[Question]:
         where = f"{path}, line {line_number:,}"
         match = _LINE.fullmatch(line)
         if not match:
-            raise CorpusError(f"{where}: no number at its beginning: {line[:60]!r}")
+            raise CorpusError(f"{where}: the line does not begin with a number: {line[:60]!r}")
         number, text = int(match[1]), match[2]
         if number == 1:
             story, places = [], {}
@@ -105,18 +105,18 @@ def read_questions(path: Path, task: int) -> Iterator[Question]:
         some = True
         yield Question(task, tuple(story), question, answer.lower(), _supports(supports, places, where))
     if not some:
-        raise CorpusError(f"{path} holds no questions", "A question has its answer after a tab.")
+        raise CorpusError(f"{path} has no questions", "A question is followed by a tab and its answer.")
 
 
 def _supports(parts: list[str], places: dict[int, int], where: str) -> tuple[int, ...]:
     try:
         return tuple(places[int(number)] for part in parts for number in part.split())
     except (ValueError, KeyError) as error:
-        raise CorpusError(f"{where}: supporting lines that the story does not have: {' '.join(parts)!r}") from error
+        raise CorpusError(f"{where}: unknown supporting lines: {' '.join(parts)!r}") from error
 
 
 def save_questions(path: Path, questions: Sequence[Question]) -> None:
-    """Write questions with their stories, one a line of JSON."""
+    """Write questions with their stories, one JSON object per line."""
     lines = (json.dumps(asdict(question), ensure_ascii=False) + "\n" for question in questions)
     write_atomically(path, "".join(lines))
 
@@ -129,4 +129,4 @@ def load_questions(path: Path) -> list[Question]:
             for values in map(json.loads, lines)
         ]
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise DirectoryError(f"{path} is missing or damaged: {error}", "Train anew in another --out.") from error
+        raise DirectoryError(f"{path} is missing or damaged: {error}", "Train again in another --out.") from error

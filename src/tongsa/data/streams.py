@@ -1,8 +1,8 @@
-"""Plain text as one stream of ids, for language models: every line with its end behind it, one line after the other.
+"""Plain text as one stream of ids, for language models: all lines, each followed by an end token.
 
     files ─ tidied, spilled ─▶ lines ─ subwords ─▶ train.ids, valid.ids ─ cut ─▶ pieces of one length ─▶ updates
 
-Every epoch cuts at other places. Everything is a pure function of the seed and the epoch, as in batches.py.
+Every epoch is cut at different places. The order is a pure function of the seed and the epoch, as in batches.py.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tongsa.text.lines import read_lines, tidy
 from tongsa.text.subwords import END, Subwords, Vocabulary, learn
 
 HELD_OUT_SHARE = 50
-"""One line in so many is held out where no validation text is given."""
+"""One in this many lines is held out if no validation text is given."""
 MOST_HELD_OUT = 2000
 LINES_AT_ONCE = 10_000
 """Lines encoded together."""
@@ -40,18 +40,18 @@ Ids = NDArray[np.uint32]
 
 @dataclass(frozen=True)
 class Counts:
-    """What a text holds."""
+    """Size of a text."""
 
     lines: int
     words: int
-    """Words between blanks, and one end for each line."""
+    """Words separated by spaces, plus one end per line."""
     tokens: int
-    """Subwords, and one end for each line."""
+    """Subwords, plus one end per line."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A text as ids, read from the disk as they are needed."""
+    """A text as ids, memory-mapped."""
 
     ids: Ids
     counts: Counts
@@ -62,7 +62,7 @@ class Stream:
             counts = Counts(**json.loads(_counts_file(path).read_text(encoding="utf-8")))
             return cls(np.memmap(path, dtype=ID, mode="r"), counts)
         except (OSError, ValueError, TypeError) as error:
-            raise DirectoryError(f"{path} is missing or damaged: {error}", "Train anew in another --out.") from error
+            raise DirectoryError(f"{path} is missing or damaged: {error}", "Train again in another --out.") from error
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def prepare_text(
         held_out = 0 if validation else section.held_out or min(MOST_HELD_OUT, lines // HELD_OUT_SHARE)
         if lines - held_out < 1 or not (validation or held_out):
             raise CorpusError(
-                f"{lines:,} lines of text are too few to train on and to validate with",
-                "Give more text, or a validation text of its own:  --valid FILE",
+                f"{lines:,} lines of text are too few to train and validate on",
+                "Give more text, or a separate validation text:  --valid FILE",
             )
         show.say(f"{lines - held_out:,} lines to train on" + (f", {held_out:,} held out" if held_out else ""))
         vocabulary = learn(sample, recipe.subwords, threads)
@@ -121,7 +121,7 @@ def prepare_text(
 def _spill(
     names: Sequence[str], encoding: str, path: Path, sample: int, seed: int, show: Show
 ) -> tuple[list[str], int]:
-    """Write the tidied lines to one file; a sample of them, and how many there are."""
+    """Write the tidied lines to one file; return a sample of them and their number."""
     draw = random.Random(seed)
     kept: list[str] = []
     number = -1
@@ -134,12 +134,12 @@ def _spill(
                 kept[place] = line
             bar.advance(1)
     if number < 0:
-        raise CorpusError(f"{', '.join(names)}: there is no text")
+        raise CorpusError(f"there is no text in {', '.join(names)}")
     return kept, number + 1
 
 
 def _lines(names: Sequence[str], encoding: str) -> Iterator[str]:
-    """The lines that hold text, one file after the other."""
+    """Yield the lines with text of all files."""
     for name in names:
         for line in read_lines(Path(name), encoding):
             if text := tidy(line):
@@ -168,18 +168,18 @@ class Pieces(NamedTuple):
     """Pieces of a stream as tensors (pieces, positions)."""
 
     memory: Tensor | None
-    """The tokens before each piece, for a model that reads them; `<pad>` where there are none."""
+    """Tokens before each piece, for models that read them; `<pad>` where there are none."""
     target: Tensor
-    """What the decoder reads: `<pad>` (with a memory, the token before the piece), then the piece but its last."""
+    """What the decoder reads: `<pad>` (with a memory, the token before the piece), then the piece, shifted by one."""
     labels: Tensor
-    """What it should write: the piece; `<pad>` behind the end of the stream."""
+    """What the decoder should write: the piece, then `<pad>` beyond the end of the stream."""
 
     def to(self, device: torch.device) -> Pieces:
         return Pieces(*(None if x is None else x.to(device, non_blocking=True) for x in self))  # type: ignore[arg-type]
 
 
 def cut(ids: Ids, starts: Rows, length: int, context: int, pad: int) -> Pieces:
-    """The pieces of so many tokens that begin at `starts`; with a context, also that many tokens before each."""
+    """Build the pieces of `length` tokens that begin at `starts`; with `context`, also that many tokens before each."""
     places = starts[:, None] + np.arange(-1 - context, length)
     inside = (places >= 0) & (places < len(ids))
     taken = np.where(inside, ids[np.clip(places, 0, len(ids) - 1)].astype(np.int64), pad)
@@ -192,18 +192,18 @@ def cut(ids: Ids, starts: Rows, length: int, context: int, pad: int) -> Pieces:
 
 @dataclass(frozen=True, kw_only=True)
 class PieceOrder:
-    """The order in which a stream is gone through; a chunk is a list of places where its pieces begin."""
+    """The order of updates and chunks of a stream; a chunk is a list of the starts of its pieces."""
 
     tokens: int
-    """Tokens of the stream."""
+    """Number of tokens in the stream."""
     piece: int
-    """Tokens of a piece."""
+    """Number of tokens in a piece."""
     batch_tokens: int
     chunk_tokens: int
     seed: int
 
     def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        """The chunks of every update from `start` on, and the position behind it; without end."""
+        """Yield the chunks of every update from `start` on, each with the position after it, forever."""
         epoch, first = start
         while True:
             groups = self.epoch(epoch)
@@ -213,7 +213,7 @@ class PieceOrder:
             epoch, first = epoch + 1, 0
 
     def epoch(self, number: int) -> list[list[Rows]]:
-        """Every token once, but for those before the first cut, which is another one in every epoch."""
+        """Return the updates of an epoch. Every token occurs once, except those before the first cut, which varies."""
         draw = np.random.default_rng((self.seed, number))
         first = int(draw.integers(min(self.piece, self.tokens)))
         starts = draw.permutation(np.arange(first, self.tokens, self.piece))
@@ -224,5 +224,5 @@ class PieceOrder:
         return [[chunks[i] for i in group] for group in groups]
 
     def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
-        """Pieces are of one length, so workers take turns."""
+        """Assign chunks to workers in turn; all pieces have the same length."""
         return list(range(rank, len(chunks), size))

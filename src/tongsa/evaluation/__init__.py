@@ -1,1 +1,1 @@
-"""How good a model is: metrics, significance, calibration. Imports base/ alone; needs no torch."""
+"""Evaluation: metrics, significance, calibration. Imports only base; needs no torch."""

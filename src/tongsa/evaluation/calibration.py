@@ -1,7 +1,7 @@
-"""What a model's own log-probability is worth: a monotone curve from it to quality, fitted on the validation set.
+"""Calibration: a monotone curve from the model's log-probability to quality, fitted on the validation set.
 
-Quality is the sentence's chrF against its reference, from 0 to 1. Neighbours that break the order are pooled (isotonic
-regression), after averaging over equal bins, so that a few hundred pairs give a steady curve.
+Quality is the sentence's chrF against its reference, from 0 to 1. Pairs are averaged in bins of equal size, then
+neighbours in the wrong order are pooled (isotonic regression), so that a few hundred pairs give a stable curve.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BINS = 12
 
 
 def sentence_quality(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
-    """chrF of each sentence, from 0 to 1."""
+    """Return the chrF of each sentence, from 0 to 1."""
     metric = text_metric(SENTENCE_METRIC)
     return [
         metric.sentence(hypothesis, reference, language="") / 100
@@ -23,7 +23,7 @@ def sentence_quality(hypotheses: Sequence[str], references: Sequence[str]) -> li
 
 
 def fit(averages: Sequence[float], qualities: Sequence[float], bins: int = BINS) -> list[list[float]]:
-    """Points (average log-probability of a token, quality), rising in both: for a card's scores["confidence"]."""
+    """Return points (mean log-probability of a token, quality), increasing in both, for the card's `confidence`."""
     pairs = sorted(zip(averages, qualities, strict=True))
     size = max(1, -(-len(pairs) // bins))
     groups = [pairs[i : i + size] for i in range(0, len(pairs), size)]

@@ -1,4 +1,4 @@
-"""The metrics there are: BLEU, chrF and TER by sacrebleu, losses and answers; and those of other packages."""
+"""The metrics: BLEU, chrF and TER by sacrebleu, losses and accuracy; and plug-ins of other packages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacrebleuMetric
 
 TOKENIZERS = {"zh": "zh", "ja": "char", "th": "char"}
-"""How BLEU splits languages that put no spaces between words: sacrebleu's tokenizer for them, or characters. Korean has
-spaces, so its scores compare with those of others; chrF looks inside the words."""
+"""BLEU tokenizers for languages without spaces between words: sacrebleu's own, or characters. Korean has spaces; the
+default keeps its scores comparable with published ones, and chrF works on characters anyway."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Sacrebleu(TextMetric):
     title: str
     unit: str
     make: Callable[[str, bool], SacrebleuMetric]
-    """From a language, and whether it is for single sentences."""
+    """Builds the sacrebleu metric from a language, and True for single sentences."""
     higher_is_better: bool = True
     digits: int = 2
 
@@ -62,7 +62,7 @@ def _ter(language: str, sentence: bool) -> SacrebleuMetric:
 
 
 def tokenizer(language: str) -> str:
-    """Sacrebleu's name for how BLEU splits this language into words."""
+    """Return the name of sacrebleu's BLEU tokenizer for this language."""
     code = language.lower().replace("_", "-").split("-")[0]  # zh-TW and zh_Hans are split as zh is
     return TOKENIZERS.get(code, "13a")
 
@@ -93,13 +93,13 @@ METRICS: Registry[Metric] = Registry(
 )
 
 TRANSLATION_METRICS = ("bleu", "chrf", "ter")
-"""What a translation is scored with unless somebody asks for others."""
+"""Default metrics of translation."""
 SENTENCE_METRIC = "chrf"
-"""The one that means something for a single sentence."""
+"""The metric for single sentences."""
 
 
 def text_metrics(names: Sequence[str]) -> list[TextMetric]:
-    """The text metrics of these names; all unknown names are reported together."""
+    """Return the text metrics with these names; all unknown names are reported together."""
     found = {name: METRICS[name] for name in names if name in METRICS}
     usable = {name: metric for name, metric in found.items() if isinstance(metric, TextMetric)}
     unknown = [name for name in names if name not in usable]
@@ -114,7 +114,7 @@ def text_metric(name: str) -> TextMetric:
 
 
 def mean_metric(name: str) -> MeanMetric:
-    """A metric of losses or answers, for tasks that are not scored by texts."""
+    """Return a metric of losses or answers, for tasks whose output is not compared with reference texts."""
     metric = METRICS.find(name)
     if not isinstance(metric, MeanMetric):
         known = ", ".join(name for name, metric in METRICS.items() if isinstance(metric, MeanMetric))
@@ -129,7 +129,7 @@ def score(
     metrics: Sequence[str] = TRANSLATION_METRICS,
     sources: Sequence[str] = (),
 ) -> dict[str, Score]:
-    """Scores of a corpus by the name of the metric; `language` is that of the references."""
+    """Score a corpus with each metric; `language` is the language of the references."""
     return {
         metric.name: metric.corpus(hypotheses, references, language=language, sources=sources)
         for metric in text_metrics(metrics)
@@ -137,6 +137,6 @@ def score(
 
 
 def named(names: Iterable[str]) -> list[Metric]:
-    """The known metrics among these names, in the order of METRICS: those of a log or a card, which hold other keys."""
+    """Return the known metrics among these keys of a log or a card, in the order of METRICS."""
     wanted = set(names)
     return [METRICS[name] for name in METRICS if name in wanted]

@@ -1,7 +1,7 @@
-"""Whether one system is better than another, or only luckier: paired bootstrap resampling, by sacrebleu.
+"""Significance of differences between systems: paired bootstrap resampling, by sacrebleu.
 
-The test set is drawn anew a thousand times, sentence by sentence with replacement; a difference that such draws make
-by chance is no difference (Koehn 2004).
+The test set is resampled a thousand times, sentence by sentence with replacement; a difference that such samples show
+by chance is not significant (Koehn 2004).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SAMPLES = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class TestedScore:
-    """A system's score, how far a new draw of the test set would move it, and whether it differs from the best."""
+    """The score of a system, its confidence interval, and the p-value of its difference to the best system."""
 
-    __test__ = False  # pytest would take a class of this name for a test
+    __test__ = False  # pytest would collect a class of this name
 
     score: float
     interval: float
     """Half the width of the 95% interval."""
     p: float | None
-    """How likely a difference to the best as large as this one is by chance; None for the best itself."""
+    """Probability that a difference to the best this large arises by chance; None for the best itself."""
     signature: str
 
 
@@ -47,9 +47,9 @@ def paired_bootstrap(
     from sacrebleu.significance import PairedTest
 
     if best not in systems:
-        raise UsageError(f"{best} is none of the systems {', '.join(systems)}")
+        raise UsageError(f"unknown system: {best}", f"Systems: {', '.join(systems)}")
     if not references or any(len(lines) != len(references) for lines in systems.values()):
-        raise UsageError("each system must have a translation for every reference, and there must be one at least")
+        raise UsageError("each system needs a translation for every reference, and there must be at least one")
     order = [best, *(name for name in systems if name != best)]
     used = {metric.name: _for_sacrebleu(metric, language, sources) for metric in text_metrics(metrics)}
     with _quiet():
@@ -61,7 +61,7 @@ def paired_bootstrap(
             n_samples=samples,
         )
         signatures, found = test()
-    theirs = dict(zip(used, test.metrics, strict=True))  # sacrebleu has names of its own, such as chrF2
+    theirs = dict(zip(used, test.metrics, strict=True))  # sacrebleu uses its own names, such as chrF2
     return {
         name: {
             metric: TestedScore(
@@ -77,7 +77,7 @@ def paired_bootstrap(
 
 
 def _for_sacrebleu(metric: TextMetric, language: str, sources: Sequence[str]) -> Any:
-    """A metric as sacrebleu's tests want it: rows of statistics, and a score from their sums."""
+    """Adapts a metric to sacrebleu's tests: rows of statistics, and a score from their sums."""
     return metric.make(language, False) if isinstance(metric, Sacrebleu) else _Adapter(metric, language, sources)
 
 
@@ -88,7 +88,7 @@ class _NamedScore:
 
 
 class _Signature(dict[str, object]):
-    """Sacrebleu adds the seed and the number of samples to it."""
+    """The signature, to which sacrebleu adds the seed and the number of samples."""
 
     def update(self, key: str, value: object) -> None:  # type: ignore[override]
         self[key] = value

@@ -1,5 +1,5 @@
-"""The run directory: what a training writes and everything else reads, people copy and zip.
+"""The run directory, which a training writes and everything else reads.
 
-directory.py knows the files, card.py what translator.json says, job.py what the training was told, log.py what it did.
+directory.py: the files; card.py: translator.json; job.py: the options of the training; log.py: its log.
 Imports base, config, text and data, and torch only where weights are written.
 """

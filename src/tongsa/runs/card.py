@@ -1,4 +1,4 @@
-"""translator.json: what a trained model is, where it comes from and how good it is."""
+"""translator.json: the kind, provenance and scores of a trained model."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ import tongsa
 from tongsa.config import Recipe
 
 FORMAT = 2
-"""Goes up when an older Tongsa could not read what a newer one writes."""
+"""Version of the format; raised when older versions of Tongsa could not read it."""
 
 TRANSLATION = "translation"
-"""The task of a directory that names none: format 1 knew no other."""
+"""The task if the card names none: format 1 had no other."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where the weights come from; 0 or empty where that is not known."""
+    """Provenance of the weights; unknown values are 0 or empty."""
 
     corpora: tuple[str, ...] = ()
-    """Corpora as the user named them."""
+    """Training corpora, as named by the user."""
     examples: int = 0
-    """Training examples: for translation, sentence pairs."""
+    """Number of training examples: for translation, sentence pairs."""
     updates: int = 0
     epochs: int = 0
     """Complete passes over the examples."""
     target_tokens: int = 0
-    """Tokens (or whatever the loss is a mean over) of all updates."""
+    """Tokens (or other items that the loss is averaged over) in all updates."""
     minutes: float = 0.0
     seed: int = 1
     weights: str = ""
-    """Which weights were published, in words: the last checkpoint, or an average."""
+    """Description of the published weights: the last checkpoint, or an average."""
     imported: str = ""
-    """The program and model that the weights were imported from."""
+    """Program and model that the weights were imported from."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Provenance:
@@ -48,31 +48,31 @@ class Provenance:
 
 @dataclass(frozen=True)
 class Score:
-    """A number that says how good a model is, and how it was computed."""
+    """A score of a model, and how it was computed."""
 
     score: float
     signature: str = ""
-    """What another person needs to compute the same number: settings and version, in the metric's own notation."""
+    """Settings and version needed to reproduce the number, in the metric's own notation."""
 
     def to_values(self) -> dict[str, Any]:
-        """As JSON has it, without NaN."""
+        """Return the values for JSON; NaN, which JSON lacks, becomes null."""
         return {"score": self.score if math.isfinite(self.score) else None, "signature": self.signature}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What translator.json says."""
+    """The content of translator.json."""
 
     task: str = TRANSLATION
     source: str = ""
     target: str = ""
-    """Language codes; a task without a source language leaves it empty."""
+    """Language codes; the source is empty for tasks without one."""
     recipe: Recipe
     training: Provenance = field(default_factory=Provenance)
     scores: Mapping[str, Score] = field(default_factory=dict)
-    """Of the published weights on the validation set, by the name of the metric."""
+    """Scores of the published weights on the validation set, by metric."""
     confidence: tuple[tuple[float, float], ...] = ()
-    """Points (mean log-probability of a token, quality) that turn one into the other; see translation/confidence.py."""
+    """Calibration points (mean log-probability of a token, quality); see translation/confidence.py."""
 
     def to_json(self) -> str:
         values = {
@@ -90,7 +90,7 @@ class Card:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str) -> Card:
-        """Build a card of any format up to ours; KeyError, TypeError, ValueError or RecipeError where it is damaged."""
+        """Read a card of any format up to FORMAT; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
         scores = dict(values["scores"])
         confidence = values.get("confidence", scores.pop("confidence", []))  # format 1: among the scores
         return cls(

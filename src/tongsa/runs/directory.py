@@ -1,14 +1,14 @@
-"""The run directory as an object. The names of its files are spelt here and nowhere else.
+"""The run directory as an object; the only place that knows the names of its files.
 
 translator.json       the card: task, languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
-weights.safetensors   never a pickle: loading a stranger's translator runs no code
-recipe.toml job.json  what the training was asked to do
-checkpoints/          resumable states of the training
+weights.safetensors   not a pickle: loading an untrusted translator runs no code
+recipe.toml job.json  recipe and options of the training
+checkpoints/          states from which training can resume
 data/                 ids and validation texts, as data/prepare.py writes them
-log.jsonl             everything that happened, one event a line
+log.jsonl             events of the training, one per line
 validation.jsonl      the validation examples with the model's output
-report.html           the page about it
+report.html           report for people
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """A directory that a training writes, or has written."""
+    """The directory of a training, running or finished."""
 
     path: Path
 
@@ -68,12 +68,12 @@ class Run:
 
     @property
     def domains_file(self) -> Path:
-        """Scores of a fine-tuning on new and old text, before and after."""
+        """Scores on new and old text, before and after fine-tuning."""
         return self.path / "domains.json"
 
     @property
     def words_file(self) -> Path:
-        """The words that a question answerer knows."""
+        """The vocabulary of a question answering model."""
         return self.path / "words.json"
 
     @property
@@ -100,29 +100,29 @@ class Run:
 
     @property
     def initial_weights_file(self) -> Path:
-        """A copy of the weights that a fine-tuning begins with."""
+        """A copy of the weights that fine-tuning starts from."""
         return self.data / "initial.safetensors"
 
     @property
     def old_domain_file(self) -> Path:
-        """Pairs of the old domain, held out to score what fine-tuning forgets."""
+        """Held-out pairs of the old domain, to measure what fine-tuning forgets."""
         return self.data / "old.json"
 
     @property
     def distilled(self) -> Path:
-        """The corpus that a teacher wrote for a student."""
+        """The corpus that a teacher model generated for a student."""
         return self.path / "distilled"
 
     def read_card(self) -> Card:
-        """The card, whatever version wrote it; all that can be wrong with it is a DirectoryError."""
+        """Read the card, of any version; every problem with it is a DirectoryError."""
         path = self.card_file
         if not path.is_file():
-            raise DirectoryError(f"{self.path} is no translator: it has no {path.name}", *self._what_it_is())
+            raise DirectoryError(f"{self.path} is not a translator: it has no {path.name}", *self._what_it_is())
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             written = int(values["format"])
         except (ValueError, KeyError, TypeError) as error:
-            advice = "Copy the directory again, or train it anew."
+            advice = "Copy the directory again, or train again."
             raise DirectoryError(f"{path} is damaged: {error}", advice) from error
         if written > FORMAT:
             raise DirectoryError(
@@ -140,10 +140,10 @@ class Run:
 
     def _what_it_is(self) -> list[str]:
         if not self.path.exists():
-            return ["There is no such directory. `tongsa train ... --out DIR` makes one."]
+            return ["There is no such directory. `tongsa train ... --out DIR` creates one."]
         if self.recipe_file.is_file():
-            return [f"It holds a training that is not validated yet. To go on with it:  tongsa resume {self.path}"]
-        return ["A translator is what `tongsa train ... --out DIR` writes."]
+            return [f"It holds a training that has not been validated yet. To continue it:  tongsa resume {self.path}"]
+        return ["`tongsa train ... --out DIR` writes a translator."]
 
     def write_translator(self, card: Card, weights: Mapping[str, Tensor]) -> None:
         """Write weights and card, the card last: a directory with a card is complete."""
@@ -155,7 +155,7 @@ class Run:
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
         if not path.is_file():
-            raise DirectoryError(f"{self.path} holds no training to resume", "A new one is begun with:  tongsa train")
+            raise DirectoryError(f"{self.path} holds no training to resume", "Start one with:  tongsa train")
         recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
         try:
             return recipe, Job.from_values(json.loads(path.read_text(encoding="utf-8")))
@@ -167,17 +167,17 @@ class Run:
         write_atomically(self.job_file, job.to_json())
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
-        """The events of the log, or those of one kind; none where there is no log."""
+        """Read the events of the log, or those of one kind; none if there is no log."""
         found = list(read_log(self.log_file)) if self.log_file.is_file() else []
         return [event for event in found if kind is None or event["event"] == kind]
 
     def refuse_to_overwrite(self) -> None:
-        """Raise an error where a training or translator is there already."""
+        """Raise an error if there is already a training or a translator."""
         begun = self.checkpoints.is_dir() and any(each.name.isdigit() for each in self.checkpoints.iterdir())
         if begun or (self.job_file.is_file() and self.card_file.exists()):
             raise DirectoryError(
                 f"{self.path} already holds a training",
-                "Go on with it (tongsa resume), or choose another --out: nothing is overwritten.",
+                "Continue it (tongsa resume), or choose another --out: nothing is overwritten.",
             )
         if self.card_file.exists():
             raise DirectoryError(

@@ -1,4 +1,4 @@
-"""What a training is asked to do: one object from the command line to job.json, which workers and `resume` read."""
+"""Options of a training: one object, from the command line to job.json, which workers and `resume` read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tongsa.runs.card import TRANSLATION
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """Everything that a training is told besides where to write."""
+    """All options of a training except its output directory."""
 
     corpora: tuple[str, ...]
     """Training corpora: prefixes, files or folders, as the task reads them."""
     task: str = TRANSLATION
-    """What the model is trained for: a name of `tongsa.tasks.TASKS`."""
+    """Task to train for: a name in `tongsa.tasks.TASKS`."""
     source: str = ""
     """Code of the source language."""
     target: str = ""
     """Code of the target language."""
     valid: tuple[str, ...] = ()
-    """Corpora to validate on; without them a part of the training corpora is held out."""
+    """Corpora to validate on; without them, a part of the training corpora is held out."""
     recipe: str = "auto"
     """`auto`, the name of a recipe, or the path of a TOML file."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -38,24 +38,24 @@ class TrainOptions:
     threads: int | None = None
     """Cores to use; None takes all that this process may use."""
     device: str = "auto"
-    """cpu, cuda, or auto: a GPU where there is one."""
+    """cpu, cuda, or auto: a GPU if there is one."""
     init: str | None = None
-    """Run directory to fine-tune: its weights and subwords are where the training begins."""
+    """Run directory to fine-tune: training starts from its weights and subwords."""
     mix: tuple[str, ...] = ()
-    """With `init`: corpora of its old domain to mix in, against forgetting."""
+    """With `init`: corpora of the old domain to mix in, against forgetting."""
     mix_ratio: float = 1.0
     """With `mix`: old examples for each new one."""
     subwords: str | None = None
     """Run directory to take the subwords from, and nothing else."""
     teacher: str | None = None
-    """Run directory to take the subwords from, and those weights that fit."""
+    """Run directory to take the subwords and all matching weights from."""
 
     def check(self) -> None:
-        """Refuse what makes no sense, before anything is read."""
+        """Reject invalid combinations before anything is read."""
         if self.init and self.recipe != "auto":
             raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
         if self.mix and not self.init:
-            raise UsageError("--mix goes with --init", "Without it, name all corpora one after the other.")
+            raise UsageError("--mix needs --init", "Without --init, list all corpora as arguments.")
         if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise UsageError(f"--minutes must be above 0, not {self.minutes:g}")
         if self.seed < 0:
@@ -65,13 +65,13 @@ class TrainOptions:
 
     @property
     def begins_with(self) -> str | None:
-        """The run directory whose weights this training begins with, in whole or in part."""
+        """The run directory whose weights this training starts from, fully or partly."""
         return self.init or self.teacher
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A training as it runs: its options, and what was decided for this machine."""
+    """A training job: its options, and the choices made for this machine."""
 
     options: TrainOptions
     device: str
@@ -84,7 +84,7 @@ class Job:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Job:
-        """Read job.json; in format 1 the options were not kept apart, and there were fewer of them."""
+        """Read job.json; format 1 had fewer options, and did not store them separately."""
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]

@@ -1,4 +1,4 @@
-"""The log of a training: everything that happens, one JSON object a line."""
+"""The log of a training: one JSON object per event and line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 
 class RunLog:
-    """Appends events, each with the seconds since the start; a resumed training appends to the same file."""
+    """Appends events with the seconds since the start; a resumed training appends to the same file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         cut_short = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
         self._file = path.open("a", encoding="utf-8")
-        if cut_short:  # by a kill or a full disk: the next event must not be appended to half a line
+        if cut_short:  # after a kill or a full disk, do not append the next event to half a line
             self._file.write("\n")
 
     def write(self, event: str, update: int, seconds: float, **values: Any) -> None:  # keys differ by kind
@@ -31,9 +31,9 @@ class RunLog:
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:
-    """The events of a training. Updates that were lost in a kill and repeated after it appear once.
+    """Read the events of a training. Updates that were repeated after a kill appear once.
 
-    Lines that were cut short by a kill, or that are not events, are skipped.
+    Incomplete lines and lines that are not events are skipped.
     """
     events: list[dict[str, Any]] = []
     for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):

@@ -17,7 +17,7 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
-from tongsa.data.batches import Batch, Plan, Rows, assemble
+from tongsa.data.batches import Batch, PairOrder, Rows, assemble
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
@@ -136,7 +136,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         self.examples = len(data.train)
         self.selects = selecting_metric(recipe)
         section = recipe.training
-        self.order = Plan.of(
+        self.order = PairOrder.of(
             data.train, batch_tokens=section.batch_tokens, chunk_tokens=section.chunk_tokens, seed=options.seed
         )
 
@@ -183,11 +183,11 @@ def log_loss(model: Seq2Seq, data: Prepared, workers: Workers) -> tuple[float, i
     """Sum of -log p over the validation tokens, and their number; only pairs that the model can read whole count,
     since learned positions have an end."""
     tokens = VALIDATION_CHUNK_TOKENS
-    plan = Plan.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
+    order = PairOrder.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
     device = next(model.parameters()).device
     sums = torch.zeros(2, dtype=torch.float64)
-    longest = np.maximum(plan.source_lengths, plan.target_lengths)
-    for chunk in plan.chunks(np.random.default_rng(0))[workers.rank :: workers.size]:
+    longest = np.maximum(order.source_lengths, order.target_lengths)
+    for chunk in order.chunks(np.random.default_rng(0))[workers.rank :: workers.size]:
         rows = chunk if model.max_length is None else chunk[longest[chunk] <= model.max_length]
         if not len(rows):
             continue

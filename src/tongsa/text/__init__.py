@@ -1,4 +1,4 @@
-"""Text: lines, languages, sentences, placeholders, subwords. Nothing in here knows of tensors.
+"""Text: lines, languages, sentences, placeholders, subwords. No tensors here.
 
 May import base and config.
 """

@@ -1,10 +1,10 @@
-"""Encoding many texts: every word once.
+"""Fast encoding of many texts: each distinct word is encoded once.
 
-Pieces of byte-pair encoding and of characters never reach over a blank, and merges in one word do not depend on those
-in another, so a text's ids are those of its words, one after the other. A corpus has few words and many texts: looking
-words up is several times as fast as encoding texts. A unigram model adds up probabilities over the whole text, so the
-last bit of a sum can decide differently there: its texts are encoded whole, and so are those of models from elsewhere
-that normalise text or have pieces with a blank inside.
+BPE and character pieces never span a space, and merges in one word do not depend on other words, so the ids of a text
+are the concatenated ids of its words. A corpus has few distinct words and many texts, so looking words up is several
+times as fast as encoding texts. A unigram model sums probabilities over the whole text, and rounding could change its
+choice; its texts are therefore encoded whole, as are those of imported models that normalise text or have pieces with
+a space inside.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from tongsa.text.subwords import Vocabulary
 
 REMEMBERED = 2_000_000
-"""Characters of words that are remembered; beyond that all are forgotten, so that memory stays flat."""
+"""Characters of cached words; when there are more, the cache is cleared, so that memory stays bounded."""
 
 _UNIGRAM, _BPE, _CHAR = 1, 2, 4
 _USER_DEFINED = 4
@@ -23,7 +23,7 @@ _BLANK = "\u2581"
 
 
 class BulkEncoder:
-    """Encodes tidy texts into the bytes of their ids, as a file of ids holds them."""
+    """Encodes tidy texts into the bytes of their ids, as stored in an .ids file."""
 
     def __init__(self, vocabulary: Vocabulary, threads: int) -> None:
         self._vocabulary, self._threads = vocabulary, threads
@@ -59,9 +59,9 @@ class BulkEncoder:
 
 
 def words_stand_alone(model: bytes) -> bool:
-    """True where a text's ids are those of its words, as of every model that `learn` makes but for unigrams.
+    """Return True if the ids of a text are the ids of its words: every model that `learn` makes, except unigram ones.
 
-    What a SentencePiece model says of itself is in its protocol buffer; only the few fields that matter are read.
+    Reads only the few fields of the model's protocol buffer that matter.
     """
     trainer, normalizer, pieces = b"", b"", []
     for number, value in _fields(model):
@@ -75,10 +75,10 @@ def words_stand_alone(model: bytes) -> bool:
     training, normalizing = dict(_fields(trainer)), dict(_fields(normalizer))
     return (
         training.get(3, _UNIGRAM) in (_BPE, _CHAR)
-        and not training.get(24)  # the blank is a word's end instead of its beginning
-        and not normalizing.get(2)  # a table of normalisation
-        and bool(normalizing.get(3, 1))  # a blank is put before the text
-        and bool(normalizing.get(5, 1))  # blanks become U+2581
+        and not training.get(24)  # the space is at the end of a word instead of its beginning
+        and not normalizing.get(2)  # a normalisation table
+        and bool(normalizing.get(3, 1))  # a space is put before the text
+        and bool(normalizing.get(5, 1))  # spaces become U+2581
         and not any(_joins_words(piece) for piece in pieces)
     )
 
@@ -89,7 +89,7 @@ def _joins_words(piece: dict[int, int | bytes]) -> bool:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protocol buffer: numbers, and bytes where the length is given; floats are passed over."""
+    """Parse the fields of a protocol buffer: integers and length-delimited bytes; floats are skipped."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)

@@ -1,4 +1,4 @@
-"""Codes of languages, as files write them: `en`, `EN-us`, `en_US.UTF-8`, `eng` are all English."""
+"""Language codes as found in files: `en`, `EN-us`, `en_US.UTF-8` and `eng` are all English."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _TO_TWO = dict(pair.split(":") for pair in _TO_TWO_LETTERS.split())
 
 @lru_cache(maxsize=4096)
 def plain_code(code: str) -> str:
-    """`de-at` of `DE_AT.UTF-8@euro`, `en` of `eng`."""
+    """Normalise a language code: `DE_AT.UTF-8@euro` becomes `de-at`, `eng` becomes `en`."""
     language, *rest = code.split(".")[0].split("@")[0].strip().lower().replace("_", "-").split("-")
     return "-".join([_TO_TWO.get(language, language), *rest])
 
 
 @lru_cache(maxsize=4096)
 def matches(code: str, wanted: str) -> bool:
-    """Whether text marked with `code` is of the language that is wanted.
+    """Return True if text marked with `code` is in the wanted language.
 
-    Asked for `en`, every English will do; asked for `en-US`, plain `en` will do, but `en-GB` will not.
+    `en` accepts every kind of English; `en-US` accepts plain `en`, but not `en-GB`.
     """
     have, want = plain_code(code), plain_code(wanted)
     return have == want or have.startswith(want + "-") or want.startswith(have + "-")
@@ -51,7 +51,7 @@ _NAMES = dict(pair.split(":") for pair in _ENGLISH_NAMES.split())
 
 
 def language_name(code: str) -> str:
-    """The English name: `German` for `de`, `German (AT)` for `de-AT`; an unknown code is its own name."""
+    """Return the English name: `German` for `de`, `German (AT)` for `de-AT`; an unknown code is returned unchanged."""
     language, _, region = plain_code(code).partition("-")
     if language not in _NAMES:
         return code

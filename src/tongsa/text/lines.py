@@ -1,4 +1,4 @@
-"""Lines of a text file: plain, gzip or xz; split at '\\n' only; with the place of every undecodable byte."""
+"""Lines of a text file: plain, gzip or xz; split at '\\n' only; errors give the position of undecodable bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tongsa.base.errors import CorpusError
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines without their ends, in NFC; a '\\r' before the '\\n' and a byte order mark are dropped."""
+    """Yield the lines without their ends, in NFC; a '\\r' before the '\\n' and a byte order mark are dropped."""
     with open_bytes(path) as file:
         number = 0
         try:
@@ -30,13 +30,13 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
 
 
 def _decoded(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
-    """The lines with their ends."""
+    """Yield the lines with their ends, as bytes."""
     if _newline_is_a_byte(encoding):
         for number, raw in enumerate(file, 1):
             yield decode(raw, path, number, encoding)
         return
     number = 0
-    try:  # UTF-16 and UTF-32: where a line ends is known only once it is decoded
+    try:  # UTF-16 and UTF-32: line ends can be found only after decoding
         with io.TextIOWrapper(file, encoding, newline="\n") as text:
             for line in text:
                 number += 1
@@ -56,7 +56,7 @@ ANOTHER_ENCODING = "If the file has another encoding, name it:  --encoding cp125
 
 
 def encoding_name(name: str) -> str:
-    """Python's own name of an encoding: `utf-8` of `UTF8`."""
+    """Return Python's name of an encoding: `utf-8` for `UTF8`."""
     try:
         return codecs.lookup(name).name
     except LookupError as error:
@@ -89,23 +89,23 @@ def nfc(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-# SentencePiece writes blanks as U+2581 and cannot tell that character from one.
+# SentencePiece writes spaces as U+2581, and would turn that character into a space.
 _SPACES = re.compile(r"[\s\u200b\u2581]+")
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u2060\ufeff]")
 _HALVES = re.compile(r"[\ud800-\udfff]")
 
 
 def tidy(text: str) -> str:
-    """What the model sees: NFC, every run of white space one blank, no control characters or halves of surrogates."""
-    if text.isprintable() and "\u2581" not in text:  # its only white space is blanks, and nothing in it is unseen
+    """Tidy text for the model: NFC, runs of white space become one space, no control characters or lone surrogates."""
+    if text.isprintable() and "\u2581" not in text:  # its only white space is spaces, and it has no control characters
         text = nfc(text)
         return " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
     return _tidy_by_patterns(text)
 
 
 def _tidy_by_patterns(text: str) -> str:
-    """The same for any text, at a tenth of the speed."""
+    """Tidy any text, at a tenth of the speed."""
     if not text.isascii() or not text.isprintable():
-        # NFC comes last: what was taken out may have stood between a letter and its accent.
+        # NFC comes last: a removed character may have separated a letter from its accent.
         text = nfc(_HALVES.sub("\ufffd", _UNSEEN.sub("", text)))
     return _SPACES.sub(" ", text).strip(" ")

@@ -1,8 +1,8 @@
-"""Parts of a text that a translation must carry over as they are: `%s`, `{name}`, `<b>`, `&amp;`, URLs, code.
+"""Placeholders: parts of a text that a translation must keep unchanged: `%s`, `{name}`, `<b>`, `&amp;`, URLs, code.
 
-One regular expression, one alternative a kind, tried in the order below at every position from left to right, so that
-placeholders never overlap: a URL inside a tag is part of the tag. Quantifiers that could be matched in two ways are
-possessive or bounded: the time is linear in the text, whatever the text.
+One regular expression with one alternative per kind, tried in the order below at every position from left to right, so
+placeholders never overlap: a URL inside a tag is part of the tag. Ambiguous quantifiers are possessive or bounded, so
+the time is linear for every text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Placeholder(NamedTuple):
 
 _ATTRIBUTE = r"""\s++[\w:.@-]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))?+"""
 _NESTED = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+"
-# Scripts written without blanks, and closing marks, end a URL: "https://tongsa.example에서" is a URL and a particle.
+# Scripts written without spaces, and closing marks, end a URL: "https://tongsa.example에서" is a URL and a particle.
 _URL = r"""[^\s<>"'`{}|\\^\u2018-\u201f\u2026\u00ab\u00bb\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]"""
 _DIGITS = r"\d++(?:[.,'\u202f\u00a0]\d++)*+"
 _UNITS = (
@@ -64,7 +64,7 @@ _CLOSING = {")": "(", "]": "["}
 
 
 def find(text: str) -> list[Placeholder]:
-    """The placeholders of a text, from left to right; none overlaps another."""
+    """Find the placeholders of a text, from left to right, without overlaps."""
     if not _MAY_HOLD.search(text):
         return []
     found = []
@@ -80,12 +80,12 @@ def find(text: str) -> list[Placeholder]:
 
 
 def counts(text: str) -> Counter[str]:
-    """How often each placeholder stands in a text; numbers with units are left out, since languages write them anew."""
+    """Count each placeholder of a text, except numbers with units, which languages write differently."""
     return Counter(each.text for each in find(text) if each.kind != "number")
 
 
 def _without_closing_marks(text: str) -> str:
-    """A full stop or bracket after a URL belongs to the sentence, unless the bracket was opened in the URL."""
+    """Exclude a full stop or bracket after a URL, unless the bracket was opened inside the URL."""
     while text[-1:] in tuple(".,;:!?)]*_"):
         opening = _CLOSING.get(text[-1])
         if opening and text.count(opening) >= text.count(text[-1]):
@@ -95,9 +95,9 @@ def _without_closing_marks(text: str) -> str:
 
 
 def masked(source: str, target: str) -> tuple[str, str] | None:
-    """Both texts with `{1}`, `{2}`, ... for their placeholders, numbered in the order of the source.
+    """Replace the placeholders of both texts by `{1}`, `{2}`, ..., numbered in the order of the source.
 
-    None where there is nothing to mask: the source has no placeholders, or the two sides disagree.
+    Returns None if there is nothing to mask: the source has no placeholders, or the two sides have different ones.
     """
     left, right = find(source), find(target)
     texts = Counter(placeholder.text for placeholder in left)

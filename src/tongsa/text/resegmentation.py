@@ -1,8 +1,8 @@
-"""Words cut into other subwords each time: BPE-dropout, or sampling from the unigram model.
+"""Random segmentation of words into subwords: BPE-dropout, or sampling from the unigram model.
 
-SentencePiece samples too, but from a generator that it salts anew in every process, so that a resumed training would
-see other cuts than the one that was interrupted. Here a cut is a function of the seed alone. Words come again and
-again, so each has a few dozen cuts, made when they are first drawn and then remembered.
+SentencePiece can sample too, but seeds its generator differently in every process, so a resumed training would see
+other segmentations than an uninterrupted one. Here a segmentation depends on the seed alone. Words recur, so each has
+a few dozen segmentations, computed when first drawn and then cached.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from itertools import pairwise
 from random import Random
 
 VARIANTS = 32
-"""Cuts of a word to draw from."""
+"""Segmentations of a word to draw from."""
 
 SPACE = "▁"
-"""SentencePiece's mark of the beginning of a word."""
+"""SentencePiece's mark for the beginning of a word."""
 
 
 class Resegmenter:
     def __init__(self, pieces: dict[str, tuple[int, float]]) -> None:
-        """The id and score of every piece of text; byte pieces and `<unk>` are none."""
+        """`pieces` maps every text piece to its id and score; byte pieces and `<unk>` are not among them."""
         self._pieces = pieces
         self._text = {id: piece for piece, (id, _) in pieces.items()}
         self._beginnings = {id for id, piece in self._text.items() if piece.startswith(SPACE)}
@@ -33,7 +33,7 @@ class Resegmenter:
         self._variant = lru_cache(maxsize=1 << 18)(self._make_variant)
 
     def __call__(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
-        """The same sentences in other cuts."""
+        """Segment the sentences at random, as a function of the seed."""
         draw, variant = Random(seed).random, self._variant
         return [
             [id for word in self._words(ids) for id in variant(word, amount, int(draw() * VARIANTS))]
@@ -65,11 +65,11 @@ class Resegmenter:
             _, place = min(merges)
             symbols[place : place + 2] = [symbols[place] + symbols[place + 1]]
         if any(symbol not in self._pieces for symbol in symbols):
-            return None  # a character that has no piece of its own
+            return None  # a character without a piece
         return [self._pieces[symbol][0] for symbol in symbols]
 
     def _draw_path(self, text: str, alpha: float, draw: Random) -> list[int] | None:
-        """A cut with a probability in proportion to P(cut)^alpha (Kudo 2018, Eq. 8): filter forward, draw backward."""
+        """Draw one in proportion to P(segmentation)^alpha (Kudo 2018, Eq. 8): filter forward, draw backward."""
         total = [0.0] + [-math.inf] * len(text)  # log of the sum over all cuts up to here
         ways: list[list[tuple[float, int, int]]] = [
             [] for _ in total

@@ -1,7 +1,8 @@
-"""Text into sentences, and back: the parts of a text joined together are the text, byte for byte.
+"""Sentence splitting; the parts of a text, joined, are the text, byte for byte.
 
-A sentence ends at `. ! ? …` and white space, where a new one can begin; at `。！？` without any; and at a line's end.
-It does not end after an abbreviation, an initial, the number of a list or an ordinal (German `3. Oktober`).
+A sentence ends at `. ! ? …` followed by white space and a possible beginning; at `。！？` even without white space;
+and at the end of a line.
+It does not end after an abbreviation, an initial, a list number or an ordinal (German `3. Oktober`).
 """
 
 from __future__ import annotations
@@ -199,17 +200,17 @@ ABBREVIATIONS: dict[str, set[str]] = {
     "cs": {"např", "tj", "tzv", "mj", "atd", "apod", "č", "str", "ing", "mgr"},
     "ru": {"т.е", "т.д", "т.п", "др", "г", "гг", "ул", "им", "руб", "тыс", "млн", "млрд", "см", "стр", "рис"},
 }
-"""Words that end in a full stop within a sentence, in lower case, without it."""
+"""Abbreviations that end in a full stop within a sentence; in lower case, without the full stop."""
 
 ORDINALS = {"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "hu", "pl", "sl", "hr", "et", "is", "tr", "lv"}
 """Languages that write `3.` for `third`."""
 
 SENTENCE_WIDE = {"ja", "zh", "yue"}
-"""Languages that put no blank between sentences."""
+"""Languages that put no space between sentences."""
 
 
 def split(text: str, language: str, longest: int = 600) -> list[str]:
-    """The sentences, each with the white space after it; one longer than `longest` is cut at a comma or a blank."""
+    """Split into sentences with the white space after them; any longer than `longest` are cut at commas or spaces."""
     parts: list[str] = []
     for sentence in _sentences(text, _base(language)):
         parts += _shortened(sentence, longest) if len(sentence) > longest else [sentence]
@@ -269,7 +270,7 @@ _CUTS = (re.compile(r"[;:；：]\s+|；"), re.compile(r",\s+|[、，]"), re.comp
 
 
 def _shortened(sentence: str, longest: int) -> list[str]:
-    """Cut near the middle, at the best place there is, until every part is short enough."""
+    """Cut near the middle, at the best place available, until every part is short enough."""
     if len(sentence) <= longest:
         return [sentence]
     middle = len(sentence) // 2
@@ -282,7 +283,7 @@ def _shortened(sentence: str, longest: int) -> list[str]:
 
 
 def gap(between: str, source: str, target: str) -> str:
-    """What stands between two translated sentences where `between` stood between their sources."""
+    """Return the text between two translated sentences, given the text between their sources."""
     if "\n" in between:
         return between
     if (_base(source) in SENTENCE_WIDE) == (_base(target) in SENTENCE_WIDE):

@@ -26,18 +26,18 @@ UNKNOWN = 1
 
 JOINT = "subwords.model"
 SEPARATE = ("subwords.source.model", "subwords.target.model")
-"""Their files in a translator directory."""
+"""File names of the vocabularies in a translator directory."""
 
 
 NOT_BYTES = 4
-"""Pieces of a vocabulary of bytes that are none: the end, `<unk>`, the space, and the letter it is learnt from."""
+"""Pieces of a byte vocabulary that are not bytes: the end, `<unk>`, the space, and the letter it is learnt from."""
 
 
 class Vocabulary:
     """The pieces of one SentencePiece model, and `<pad>` after them."""
 
     def __init__(self, model: bytes) -> None:
-        if not model:  # SentencePiece would take it for "none given"
+        if not model:  # SentencePiece would treat it as "none given"
             raise RuntimeError("an empty SentencePiece model")
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -48,11 +48,11 @@ class Vocabulary:
         self._of_bytes = self.pad - sum(is_byte) <= NOT_BYTES
 
     def __len__(self) -> int:
-        """Pieces and `<pad>`: the rows of an embedding table."""
+        """Number of pieces including `<pad>`: the rows of an embedding table."""
         return self.pad + 1
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a tidy text, without the end."""
+        """Encode a tidy text as ids, without the end."""
         ids: list[int] = self._processor.encode(text)
         return ids
 
@@ -65,7 +65,7 @@ class Vocabulary:
         return text
 
     def decode_many(self, sentences: Sequence[Sequence[int]]) -> list[str]:
-        """The same for many at once, which is several times as fast."""
+        """Encode many tidy texts at once, several times as fast as one by one."""
         rows = [[id for id in ids if id != END and id != self.pad] for ids in sentences]
         texts: list[str] = self._processor.decode(rows) if rows else []
         return texts
@@ -82,11 +82,11 @@ class Vocabulary:
         return [*self._processor.id_to_piece(list(range(self.pad))), "<pad>"]
 
     def is_foreign(self, ids: Sequence[int]) -> bool:
-        """True where most pieces are bytes or unknown: text that the model has never seen the like of."""
+        """Return True if most pieces are bytes or unknown: text unlike anything the model has seen."""
         return not self._of_bytes and 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
 
     def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
-        """The same sentences cut differently, as a function of the seed: BPE-dropout, or unigram sampling."""
+        """Segment sentences at random, as a function of the seed: BPE-dropout, or unigram sampling."""
         return self._resegmenter(sentences, amount, seed)
 
     @cached_property
@@ -103,20 +103,20 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Subwords:
-    """The vocabularies of both languages; the same object twice where they are joint."""
+    """The vocabularies of both languages; a joint vocabulary is the same object twice."""
 
     source: Vocabulary
     target: Vocabulary
 
     @property
     def joint(self) -> bool:
-        """One table of embeddings serves both: the same ids, even where each language is cut by a model of its own."""
+        """True if both languages share ids, and so one embedding table, even if each has a SentencePiece model."""
         return self.source is self.target or self.source.all_pieces() == self.target.all_pieces()
 
     def save(self, directory: Path) -> None:
         files = self._files()
         for name in JOINT, *SEPARATE:
-            if name not in files:  # of an earlier choice: `load` would take it for this one
+            if name not in files:  # left over from an earlier choice; `load` would use it
                 with suppress(FileNotFoundError, NotADirectoryError):
                     (directory / name).unlink()
         for name, vocabulary in files.items():
@@ -147,7 +147,7 @@ def _load(path: Path) -> Vocabulary:
 
 
 class VocabularySizeError(CorpusError):
-    """A size that the text does not bear; `bearable` is the nearest that it does."""
+    """A vocabulary size that does not suit the text; `bearable` is the nearest possible size."""
 
     def __init__(self, what: str, advice: str, bearable: int) -> None:
         super().__init__(what, advice)
@@ -155,34 +155,34 @@ class VocabularySizeError(CorpusError):
 
 
 class VocabularyTooLargeError(VocabularySizeError):
-    """The text has fewer pieces to offer than were asked for."""
+    """The text is too small for the requested number of pieces."""
 
     def __init__(self, size: int, most: int) -> None:
         what = f"the text is too small for a vocabulary of {size:,} pieces"
-        super().__init__(what, f"It bears at most {most:,}:  --set subwords.size={most}", most)
+        super().__init__(what, f"It allows at most {most:,}:  --set subwords.size={most}", most)
 
 
 class VocabularyTooSmallError(VocabularySizeError):
-    """The characters of the text alone are more than the pieces that were asked for."""
+    """The text has more distinct characters than the requested number of pieces."""
 
     def __init__(self, size: int, least: int) -> None:
         super().__init__(
-            f"a vocabulary of {size:,} pieces has no room for the characters of the text",
-            f"It needs at least {least:,} (--set subwords.size={least}), or leave the rarest characters to bytes"
+            f"a vocabulary of {size:,} pieces is too small for the characters of the text",
+            f"It needs at least {least:,} (--set subwords.size={least}), or encode the rarest characters as bytes"
             " (--set subwords.character_coverage=0.999).",
             least,
         )
 
 
 LONGEST = 16_384
-"""Bytes of a line that subwords are learnt from: no sentence has more."""
+"""Longest line that subwords are learnt from, in bytes."""
 
 
 def learn(lines: Iterable[str], section: SubwordsSection, threads: int) -> Vocabulary:
-    """A vocabulary learnt from (a sample of) the text."""
+    """Learn a vocabulary from (a sample of) the text."""
     written = io.BytesIO()
     if section.kind == "byte":
-        lines = ["a"]  # What is not in this text is written in bytes, and what is takes one as well.
+        lines = ["a"]  # Everything else is encoded as bytes.
     single = section.kind in ("char", "byte")
     try:
         sentencepiece.SentencePieceTrainer.train(
@@ -225,5 +225,5 @@ def _explained(error: RuntimeError, section: SubwordsSection) -> CorpusError:
     if too_low:
         return VocabularyTooSmallError(section.size, int(too_low.group(1)))
     if "sentences_.empty()" in message:
-        return CorpusError("there is no text to learn subwords from", f"Lines above {LONGEST:,} bytes do not count.")
+        return CorpusError("there is no text to learn subwords from", f"Lines above {LONGEST:,} bytes are ignored.")
     return CorpusError(f"subwords could not be learnt: {message.splitlines()[-1] if message else 'no reason given'}")

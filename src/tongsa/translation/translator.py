@@ -74,7 +74,7 @@ class Translator:
         path = Path(directory)
         card = Run(path).read_card()
         if card.task != TRANSLATION:
-            raise DirectoryError(f"{path} is no translator: its model was trained for the task {card.task}")
+            raise DirectoryError(f"{path} is not a translator: its model was trained for the task {card.task}")
         subwords = Subwords.load(path)
         loaded = load_engine(
             path,

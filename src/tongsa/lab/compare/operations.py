@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.flop_counter import FlopCounterMode
 
 from tongsa.config import Recipe
-from tongsa.data.batches import Plan, assemble
+from tongsa.data.batches import PairOrder, assemble
 from tongsa.data.prepare import Prepared
 from tongsa.models.contracts import Seq2Seq
 
@@ -28,7 +28,7 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
     """
     section = recipe.training
     tokens = section.chunk_tokens or section.batch_tokens
-    chunks = Plan.of(data.train, batch_tokens=tokens, chunk_tokens=tokens, seed=seed).chunks(
+    chunks = PairOrder.of(data.train, batch_tokens=tokens, chunk_tokens=tokens, seed=seed).chunks(
         np.random.default_rng(seed)
     )
     chosen = [chunks[round(i)] for i in np.linspace(0, len(chunks) - 1, min(CHUNKS, len(chunks)))]

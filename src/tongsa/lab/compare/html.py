@@ -153,7 +153,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             from_zero=True,
         ),
         LineChart(
-            title="What arrives of the first source token",
+            title="Influence of the first source token",
             note="relative change of a target feature for one of the first embedding",
             under="positions from the first source token to the target token",
             tell=lambda x: f"distance {number(round(x, 1))}",
@@ -182,7 +182,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
 
 
 _REACH_NOTE = (
-    '<p class="note">What arrives: with x the embedding of the first source token, f the feature that step t is '
+    '<p class="note">Influence: with x the embedding of the first source token, f the feature that step t is '
     "predicted from and J = ∂f/∂x, it is ‖J‖<sub>F</sub>/√d<sub>x</sub> · ‖x‖/‖f‖, measured by automatic "
     "differentiation on references of the test set, as a geometric mean. The distance is n + t, the positions that a "
     "recurrent network carries the signal through; a decoder that attends, or an encoder that also reads backwards, "

@@ -257,7 +257,7 @@ def test_an_epoch_covers_the_stream_behind_its_first_cut_and_the_cuts_differ() -
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"model.architecture": "lstm"}, "lstm is no language model: model.architecture can be decoder-only"),
+        ({"model.architecture": "lstm"}, "lstm is not a language model: model.architecture can be decoder-only"),
         ({"training.select": "bleu"}, "selected by log_loss"),
         ({"subwords.kind": "bpe", "subwords.sampling": "0.1"}, "sampling"),
         ({"model.positions": "learned", "model.max_positions": "8"}, "max_positions 8 must be at least"),

@@ -1,1 +1,1 @@
-"""Looking at corpora and mending them: report, clean, split, sample, dedupe. No torch in here."""
+"""Inspect and repair corpora: report, clean, split, sample, dedupe. Does not import torch."""

@@ -1,4 +1,4 @@
-"""Which words of two languages go together, learnt from a sample of the corpus itself by IBM model 1."""
+"""Which words of two languages translate each other, learnt from a sample of the corpus with IBM model 1."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ import numpy as np
 from tongsa.data.lexicon import Lexicon, learn_lexicon
 
 CELLS = 5_000_000
-"""Word pairs that are looked at: bounds time and memory of the learning."""
+"""Maximum number of word pairs to learn from: bounds time and memory."""
 STRONGEST = 10
-"""Translations kept a word."""
+"""Number of translations kept for each word."""
 CEILING = 6.0
-"""Of one word's evidence: no single word may decide."""
+"""Upper bound of one word's evidence, so that no single word decides."""
 
 
 _NOBODY: dict[str, float] = {}
 
 
 class Evidence(NamedTuple):
-    """What the words of two texts say about each other."""
+    """Evidence from the words of two texts that they translate each other."""
 
     left: list[float]
-    """The weight of each source word's best partner; 0 for none, -1 where the word is not known."""
+    """The weight of each source word's best partner; 0 if it has none, -1 if the word is unknown."""
     right: list[float]
     paired_left: list[bool]
-    """Which source words have a partner of their own, the strongest pairs taken first."""
+    """Whether each source word has a partner of its own, when the strongest pairs are matched first."""
     paired_right: list[bool]
 
 
 @dataclass(frozen=True)
 class Association:
-    """log(t(target | source) / p(target)) of the pairs of words that go together."""
+    """log(t(target | source) / p(target)) for words that translate each other."""
 
     weights: dict[str, dict[str, float]]
     targets: frozenset[str]
-    """The words of the target language that are known."""
+    """Known words of the target language."""
 
     def evidence(self, source: Sequence[str], target: Sequence[str]) -> Evidence:
-        """The best partners of both sides, and who is left alone when every word may have but one."""
+        """Best partners of the words on both sides, and which words have one if each word can be used only once."""
         places: dict[str, list[int]] = {}
         for place, word in enumerate(target):
             places.setdefault(word, []).append(place)
@@ -55,7 +55,7 @@ class Association:
                 edges += [(row[p], -place, -other) for p in row if p in places and p != word for other in places[p]]
             elif row:
                 edges += [(row[p], -place, -o) for p, all_ in places.items() if p in row and p != word for o in all_]
-        edges.sort(reverse=True)  # the strongest first; of equals, the first words first
+        edges.sort(reverse=True)  # strongest first; ties in the order of the words
         left = [0.0 if word in self.weights else -1.0 for word in source]
         right = [0.0 if word in self.targets else -1.0 for word in target]
         paired = ([False] * len(source), [False] * len(target))
@@ -68,7 +68,7 @@ class Association:
 
 
 def learn(pairs: Sequence[tuple[list[str], list[str]]]) -> Association:
-    """Words seen once teach nothing and are left out."""
+    """Learn from pairs of texts; words that occur only once are left out."""
     sources, targets = (_vocabulary([pair[side] for pair in pairs]) for side in (0, 1))
     left, right, groups, used = _cells(pairs, sources, targets)
     if not len(left):
@@ -89,7 +89,7 @@ def _vocabulary(texts: Sequence[Sequence[str]]) -> dict[str, int]:
 def _cells(
     pairs: Sequence[tuple[list[str], list[str]]], sources: dict[str, int], targets: dict[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[tuple[list[str], list[str]]]]:
-    """Every (source word, target word) of every pair, and the number of the target word that it may have written."""
+    """Every (source word, target word) of every pair, and the index of the target word's occurrence."""
     left, right, groups = [], [], []
     cells = group = used = 0
     for source, target in pairs:

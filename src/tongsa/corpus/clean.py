@@ -1,4 +1,4 @@
-"""`tongsa corpus clean`: the pairs without faults, and a file of those with, saying why."""
+"""`tongsa corpus clean`: write the pairs without faults, and a file of the removed pairs with the reasons."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from tongsa.formats.writers import text_file, writing
 
 
 def chosen_faults(only: Sequence[str], keep: Sequence[str], also: Sequence[str]) -> list[str]:
-    """The faults to remove; names that are none are an error."""
+    """The faults to remove; an unknown name is an error."""
     unknown = [name for name in (*only, *keep, *also) if name not in FAULTS]
     if unknown:
-        raise UsageError(
-            f"{unknown[0]} is no fault that can be found", *(f"{name:12} {what}" for name, what in FAULTS.items())
-        )
+        raise UsageError(f"unknown fault: {unknown[0]}", *(f"{name:12} {what}" for name, what in FAULTS.items()))
     return [name for name in FAULTS if name in (only or [*REMOVED, *also]) and name not in keep]
 
 
@@ -35,7 +33,7 @@ def clean_corpus(
     seed: int = 1,
     show: Show,
 ) -> tuple[Tally, Counter[str]]:
-    """Write both files. Returns what was removed, by the first fault of each pair, and what writing had to change."""
+    """Write both files. Return the removed pairs by their first fault, and the changes made while writing."""
     sample = take_sample(corpus, show, seed)
     tally = Tally()
     changed: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""Duplicates: which texts were seen before, in eight bytes each.
+"""Detect texts that occurred before, with eight bytes of memory per text.
 
-Hashes are kept in sorted arrays of growing sizes, of which two of about the same size are merged into one: adding and
-asking cost O(log n) each, and a hundred million pairs take 0.8 GB.
+Hashes are kept in sorted arrays of growing sizes; two arrays of about the same size are merged. Adding and looking up
+cost O(log n) each, and a hundred million pairs take 0.8 GB.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tongsa.formats.pairs import Pair
 from tongsa.text.lines import tidy
 
 BLOCK = 2000
-"""Pairs that are hashed at a time."""
+"""Number of pairs hashed at a time."""
 
 
 class SeenTexts:
-    """Hashes of the texts so far."""
+    """Hashes of all texts added so far."""
 
     def __init__(self) -> None:
         self._levels: list[np.ndarray] = []
@@ -30,7 +30,7 @@ class SeenTexts:
         return sum(map(len, self._levels))
 
     def add(self, hashes: np.ndarray) -> np.ndarray:
-        """True for each that was there before, in an earlier block or further up in this one."""
+        """Add hashes; return True for each that occurred before, in an earlier block or earlier in this one."""
         fresh, first = np.unique(hashes, return_index=True)
         before = np.ones(len(hashes), bool)
         before[first] = False
@@ -46,7 +46,7 @@ class SeenTexts:
 
 
 def hashes(texts: Sequence[str]) -> np.ndarray:
-    """Eight bytes of each text."""
+    """An eight-byte hash of each text."""
     return np.frombuffer(b"".join(blake2b(text.encode(), digest_size=8).digest() for text in texts), np.uint64)
 
 
@@ -58,9 +58,9 @@ KEYS: dict[str, Callable[[Pair], str]] = {
 
 
 def deduplicated(pairs: Iterable[Pair], by: str = "pair") -> Iterator[tuple[Pair, bool]]:
-    """Each pair, and whether its text (or that of one side) was there before."""
+    """Each pair, and whether its text (or the text of one side) occurred before."""
     if by not in KEYS:
-        raise UsageError(f"--by {by} is not known", f"One of: {', '.join(KEYS)}")
+        raise UsageError(f"unknown value of --by: {by}", f"One of: {', '.join(KEYS)}")
     seen = SeenTexts()
     rest = iter(pairs)
     while block := list(islice(rest, BLOCK)):

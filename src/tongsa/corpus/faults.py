@@ -1,6 +1,6 @@
-"""What can be wrong with a pair, and finding it.
+"""The faults that a pair can have, and how they are found.
 
-FAULTS is the list: their names are what `tongsa corpus clean --only` and `--keep` take. A pair may have several.
+FAULTS lists them by the names that `tongsa corpus clean --only` and `--keep` take. A pair may have several.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FAULTS = {
     "copy": "the target is the source, untranslated",
     "swapped": "source and target are the wrong way round",
     "language": "a side is in another language",
-    "script": "a side is in another script than its side of the corpus",
+    "script": "a side is in a different script from the rest of its side of the corpus",
     "shifted": "the target belongs to a line above or below",
     "unrelated": "the two sides have nothing to do with each other",
     "cut": "one side breaks off",
@@ -36,21 +36,21 @@ FAULTS = {
     "placeholders": "placeholders or tags differ",
     "numbers": "numbers differ",
     "long": "a side has more than 3,000 characters",
-    "duplicate": "the same pair was there before",
+    "duplicate": "the same pair occurs earlier",
 }
 REMOVED = [name for name in FAULTS if name != "numbers"]
-"""What `clean` removes unless told otherwise. Numbers are often written out in one language: look before you remove."""
+"""Faults that `clean` removes by default. `numbers` is not among them: one language often writes numbers out."""
 
 LONGEST = 3000
 STRETCH = 7.0
 DOUBTED, SURER = 0.0, 2.0
-"""log odds of a line that may have the target of another, and how much higher those of the other are."""
+"""A target may belong to another line if its own log odds are below DOUBTED and the other line's higher by SURER."""
 LEAN = 0.8
-"""Mean log odds of a text's words to be of the other language."""
+"""Mean log odds, over the words of a text, that it is in the other language."""
 
 
 class Texts(NamedTuple):
-    """A pair, tidied; damage is looked for before that, since tidying takes away control characters."""
+    """A normalised pair. Damage is detected before normalising, since that removes control characters."""
 
     source: str
     target: str
@@ -63,16 +63,16 @@ def texts(pair: Pair) -> Texts:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the corpus should hold."""
+    """The languages and scripts expected in a corpus."""
 
     source: str
     target: str
     scripts: tuple[str, str]
-    """The usual script of each side, empty where there is none."""
+    """The usual script of each side; empty if a side has none."""
 
 
 def find_faults(block: Sequence[Texts], model: PairModel, expected: Expected) -> list[list[str]]:
-    """The faults of each pair of a block of consecutive pairs, but for duplicates."""
+    """The faults of each pair in a block of consecutive pairs, except duplicates."""
     sides = [(side(each.source), side(each.target)) for each in block]
     found = [_plain_faults(*both, model, expected) for both in sides]
     for each, faults in zip(block, found, strict=True):
@@ -107,7 +107,7 @@ def find_faults(block: Sequence[Texts], model: PairModel, expected: Expected) ->
 
 
 def _has_the_target_of_another(line: int, sides: Sequence[tuple[Side, Side]], straight: np.ndarray) -> bool:
-    """Whether a single line has the target of one near by, to which that belongs more."""
+    """Whether the target of a single line belongs to a nearby line rather than to its own."""
     if straight[line] > DOUBTED:
         return False
     for near in range(max(0, line - FURTHEST), min(len(sides), line + FURTHEST + 1)):
@@ -131,7 +131,7 @@ def _plain_faults(source: Side, target: Side, model: PairModel, expected: Expect
 
 
 def numbers_differ(source: list[str], target: list[str]) -> bool:
-    """Whether a number of two digits or more has no partner; small ones are often written out."""
+    """Whether a number of two or more digits is missing on the other side; small numbers are often written out."""
     if source == target:
         return False
     left, right = Counter(source), Counter(target)
@@ -157,7 +157,7 @@ def _language_faults(source: Side, target: Side, model: PairModel, expected: Exp
 
 
 def is_copy(source: Side, target: Side, leans: tuple[float, float]) -> bool:
-    """Names and numbers are the same in both languages; sentences are not."""
+    """Whether the target is an untranslated copy; names and numbers alone do not count, since languages share them."""
     if not source.words or source.words != target.words:
         shared = (Counter(source.words) & Counter(target.words)).total()
         longer = max(len(source.words), len(target.words))
@@ -174,7 +174,7 @@ def identifier() -> object:
 
 
 def detect(text: str) -> tuple[str, float]:
-    """The language of a text and how sure that is."""
+    """The language of a text, and the confidence of the detection."""
     language, sureness = identifier().classify(text)  # type: ignore[attr-defined]
     return str(language), float(sureness)
 

@@ -1,4 +1,4 @@
-"""Logistic regression, the small way: quadratic features, Newton's method, a little ridge."""
+"""Logistic regression in a few lines: quadratic features, Newton's method, a small ridge penalty."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 ROUNDS = 14
 TRIMS = 4
 DOUBTFUL = 2.0
-"""log odds beyond which a real example is taken for a faulty one."""
+"""Log odds beyond which a real example is assumed to be faulty."""
 RARE = 20.0
-"""A fault that is looked for is rarer than sound pairs: these weigh so much more where the line is drawn."""
+"""Weight of sound pairs when the threshold is chosen, since they are more frequent than faults."""
 PURE, SPARE = 1.05, 1.0
-"""By how much the number found may grow: to a multiple of itself, and by a few more."""
+"""How much the number found may grow: by this factor, plus this many."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Logistic:
 def fit_real(
     real: np.ndarray, made: np.ndarray, *, real_is_yes: bool, ridge: float, never: np.ndarray | None = None
 ) -> Logistic:
-    """Tell real examples from ones made wrong on purpose; `never` are further examples that count with the real ones.
+    """Learn to tell real examples from corrupted ones; `never` are further examples that count as real.
 
-    A few of the real ones are faulty themselves. A first fit finds the worst of them, the next ones go without them;
+    A few of the real ones are faulty themselves. The first fit finds the worst of them, and later fits leave them out;
     otherwise one fault in a hundred would keep the odds from ever rising above a hundred to one.
     """
     good = real
@@ -47,9 +47,9 @@ def fit_real(
 
 
 def where_it_turns(real: np.ndarray, made: np.ndarray, steps: Sequence[float]) -> float:
-    """The lowest of the scores above which real examples are, nearly all, like those made wrong on purpose.
+    """The lowest score above which nearly all real examples resemble the corrupted ones.
 
-    Of the faults that the real ones hold, a score finds the same share as of the made ones. So the number found,
+    A threshold finds the same share of real faults as of artificial ones. So the number found,
     divided by that share, stays the same from score to score as long as only faults are found; where it grows towards
     lower scores, sound ones are among them.
     """
@@ -58,7 +58,7 @@ def where_it_turns(real: np.ndarray, made: np.ndarray, steps: Sequence[float]) -
 
 
 def fit(yes: np.ndarray, no: np.ndarray, ridge: float, weight: float = 1.0) -> Logistic:
-    """log odds as if there were as many of both kinds; `weight` is how much more the second counts in the fit."""
+    """Fit log odds as if both kinds were equally frequent; `weight` is the weight of the second kind in the fit."""
     features = np.concatenate([yes, no])
     mean, spread = features.mean(0), features.std(0) + 1e-6
     rows = _expanded((features - mean) / spread)
@@ -77,7 +77,7 @@ def fit(yes: np.ndarray, no: np.ndarray, ridge: float, weight: float = 1.0) -> L
 
 
 def _expanded(rows: np.ndarray) -> np.ndarray:
-    """1, every feature, and every product of two; far-off values are pulled in."""
+    """1, every feature, and every product of two features; outliers are clipped."""
     rows = np.clip(rows, -5, 5)
     first, second = np.triu_indices(rows.shape[1])
     return np.concatenate([np.ones((len(rows), 1)), rows, rows[:, first] * rows[:, second]], axis=1)

@@ -1,7 +1,7 @@
-"""Learning what the pairs of a corpus look like, from a sample of it.
+"""Learn from a sample of a corpus what its pairs look like.
 
-Examples are made from the sample itself: pairs as they stand, pairs with the sentence of a neighbour (not translations
-of each other), and pairs with one side cut short. No corpus has to be labelled.
+Examples are made from the sample itself: unchanged pairs, pairs with the sentence of a neighbour (not translations
+of each other), and pairs with one side truncated. No labelled corpus is needed.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from tongsa.corpus.pair_model import (
 )
 
 NEIGHBOURS = 4
-"""A wrong partner is drawn from so many lines before or after: shifts go to neighbours, which share their topic."""
+"""Lines before or after from which a wrong partner is drawn: real shifts are to neighbours, which share a topic."""
 LEFT = (0.25, 0.65)
-"""What is left of a sentence that was cut."""
+"""Smallest and largest fraction that remains of a truncated sentence."""
 FEWEST = 50
-"""Pairs below which nothing is learnt."""
+"""Minimum number of pairs to learn from."""
 SMOOTHING = 3.0
 MARKS = ".!?:;…。！？'\"”’»«)]›“ "
 BARE = 8
-"""One text of so many is shown without its final mark."""
+"""One text in this many is used without its final punctuation mark."""
 
 Pair = tuple[Side, Side]
 
 
 def learn_pair_model(pairs: Sequence[tuple[str, str]], seed: int = 1) -> PairModel:
-    """Learn the words from one half of the sample, and the rest from the other half, which the words have not seen."""
+    """Learn the word associations from one half of the sample, and the rest from the other half, unseen by them."""
     sides = [(side(source), side(target)) for source, target in pairs if source.strip() and target.strip()]
     words, rest = sides[::2], sides[1::2]
     ratios = np.array([math.log((t.length + 1) / (s.length + 1)) for s, t in sides] or [0.0])
@@ -77,7 +77,7 @@ def _fitted(model: PairModel, rest: list[Pair], draw: random.Random) -> PairMode
 
 
 def _aligned_examples(model: PairModel, rest: list[Pair], draw: random.Random) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs as they stand, and pairs with the target of a neighbour."""
+    """Unchanged pairs, and pairs with the target of a neighbour."""
     true = [model.measure(source, target)[0] for source, target in rest]
     false = []
     for place, (source, _) in enumerate(rest):
@@ -88,9 +88,9 @@ def _aligned_examples(model: PairModel, rest: list[Pair], draw: random.Random) -
 
 
 def _of_cut(model: PairModel, sound: list[Pair], number: int, draw: random.Random) -> tuple[Logistic, float] | None:
-    """What tells that a source (0) or a target (1) was cut, and how much of that it takes.
+    """Learn to detect that a source (0) or a target (1) was truncated, and the threshold for it.
 
-    A text that only lost its final mark is not cut: examples of that are made, too, since most corpora have few.
+    A text that only lost its final mark is not truncated: examples of that are made too, since most corpora have few.
     """
     columns = slice(CUT_FEATURES, None) if number == 0 else slice(0, CUT_FEATURES)
 
@@ -111,7 +111,7 @@ def _of_cut(model: PairModel, sound: list[Pair], number: int, draw: random.Rando
 
 
 def shortened(whole: Side, draw: random.Random) -> Side | None:
-    """What is left when a text loses its last third or more, after a word or in the middle of one."""
+    """The text without its last third or more, cut after a word or in the middle of one."""
     words = whole.text.split()
     share = draw.uniform(*LEFT)
     if len(words) >= 4 and draw.random() < 0.5:
@@ -137,7 +137,7 @@ def _languages(sides: Sequence[Pair]) -> LanguageOdds:
 def _side_statistics(
     words: Sequence[Pair], rest: Sequence[Pair], association: Association, draw: random.Random
 ) -> tuple[SideStatistics, SideStatistics]:
-    """Partners are counted where the association has not learnt from, or it would look better than it is."""
+    """Statistics of both sides. Partners are counted in text unseen by the association, to avoid bias."""
     known: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     met: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     for source, target in rest:
@@ -166,7 +166,7 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 def _ends(texts: Sequence[Side], draw: random.Random) -> dict[str, float]:
-    """How likely a text that ends so is whole, rather than cut."""
+    """How likely a text with this ending is complete rather than truncated."""
     whole: Counter[str] = Counter()
     part: Counter[str] = Counter()
     for each in texts:

@@ -1,7 +1,7 @@
-"""How far a given pair is from what the pairs of its corpus look like.
+"""How much a pair differs from what is usual in its corpus.
 
-Two questions are answered by logistic regression: are these two translations of each other, and does one of them break
-off? What that takes is learnt from the corpus itself (`pair_learning.py`): nothing has to be known about the languages.
+Logistic regression answers two questions: are the two texts translations of each other, and is one of them truncated?
+It is learnt from the corpus itself (`pair_learning.py`), without knowledge of the languages.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from tongsa.corpus.words import numbers, stems
 _FINAL = re.compile(r"[.!?:;…。！？]['\"”’»«)\]›“]*\s*$")
 _LAST = re.compile(r"[^\W_]+(?=[\W_]*$)")
 SUFFIX = 4
-"""Characters at the end of a text that tell whether it is one."""
+"""Number of characters at the end of a text that show whether it is complete."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """A text, taken apart once."""
+    """The features of one text."""
 
     text: str
     words: list[str]
     length: int
     ends: bool
-    """Whether it ends in a final mark."""
+    """Whether the text ends in a final punctuation mark."""
     numbers: list[str]
     last: str
-    """Its last word as it is written."""
+    """The last word of the text, in its original spelling."""
 
 
 def side(text: str) -> Side:
@@ -45,7 +45,7 @@ def side(text: str) -> Side:
 
 @dataclass(frozen=True)
 class LanguageOdds:
-    """How much likelier each word is on its own side of the corpus than on the other."""
+    """Log odds of each word to be on the source side of the corpus rather than on the target side."""
 
     odds: dict[str, float]
 
@@ -60,16 +60,16 @@ class LanguageOdds:
 
 @dataclass(frozen=True)
 class SideStatistics:
-    """What one side of the corpus usually does."""
+    """Statistics of one side of the corpus."""
 
     ends: dict[str, float]
-    """log odds of a text that ends in these characters to be a whole one; the longest that are known count."""
+    """Log odds that a text with this ending is complete; the longest known ending counts."""
     forms: frozenset[str]
-    """Words as they are written."""
+    """Known words, as they are written."""
     met: dict[str, float]
     """How often each word has a partner on the other side."""
     usually: float
-    """The same for words that are not known."""
+    """How often an unknown word has a partner on the other side."""
 
     def ending(self, text: str) -> float:
         for length in range(SUFFIX, 0, -1):
@@ -78,11 +78,11 @@ class SideStatistics:
         return 0.0
 
     def strange(self, each: Side) -> float:
-        """Whether the last word is one that nobody wrote elsewhere, as half a word is."""
+        """Whether the last word occurs nowhere else in the corpus, as a truncated word would not."""
         return float(bool(each.last) and not each.last.isdigit() and each.last.lower() not in self.forms)
 
     def missed(self, words: Sequence[str], paired: Sequence[bool], share: float) -> list[float]:
-        """For each word, log odds that only `share` of the partners are there, given whether this one has its own."""
+        """For each word, log odds that only `share` of the partners are present, given whether this word has one."""
         found = []
         for word, met in zip(words, paired, strict=True):
             rate = self.met.get(word, self.usually)
@@ -100,12 +100,12 @@ class PairModel:
     statistics: tuple[SideStatistics, SideStatistics]
     aligned: Logistic
     cut: tuple[Logistic, Logistic]
-    """For a source, and for a target, that was cut."""
+    """Detectors of a truncated source, and of a truncated target."""
     surely: tuple[float, float]
-    """log odds that it takes to believe that."""
+    """Log odds above which a source, and a target, counts as truncated."""
 
     def measure(self, source: Side, target: Side) -> tuple[list[float], list[float]]:
-        """The features of both questions; those of the second are the target's (was it cut?) and the source's."""
+        """The features of both questions; those of the second are the target's (is it truncated?) and the source's."""
         left, right, *paired = self.association.evidence(source.words, target.words)
         z = self.stretch(source, target)
         sides = list(zip(self.statistics, (source, target), paired, strict=True))
@@ -116,14 +116,14 @@ class PairModel:
         return aligned, of_target + self._cut(target, half[1], self.statistics[0], source, left, -z)
 
     def stretch(self, source: Side, target: Side) -> float:
-        """How many standard deviations longer the target is than the source lets expect; short texts vary more."""
+        """By how many standard deviations the target is longer than expected for the source; short texts vary more."""
         log_ratio = math.log((target.length + 1) / (source.length + 1)) - self.ratio
         return log_ratio / (self.spread + 1.5 / math.sqrt(source.length + target.length + 1))
 
     def _cut(
         self, whole: Side, missed: list[float], statistics: SideStatistics, part: Side, its: list[float], z: float
     ) -> list[float]:
-        """Whether `part` breaks off: shorter, no final mark, an odd last word, the end of the other unexplained."""
+        """Features of a truncated `part`: shorter, no final mark, odd last word, end of the other text unmatched."""
         middle = max(1, (len(missed) * 2) // 5)
         return [
             z,
@@ -139,11 +139,11 @@ class PairModel:
 
 
 UNRELATED = -6.0
-"""log odds of being translations of each other below which two texts are taken not to be."""
+"""Log odds of being translations of each other below which two texts count as unrelated."""
 CUT = (3.25, 3.75, 4.25, 4.75)
-"""log odds that it may take to believe that a sentence was cut."""
+"""Candidate thresholds, in log odds, above which a sentence counts as truncated."""
 HALF = 0.5
-"""Of the words that have a partner in a translation, how many have one in what is left of it when it was cut."""
+"""Fraction of the words with a partner that still have one when the translation is truncated."""
 ALIGNED_FEATURES = 7
 CUT_FEATURES = 9
 
@@ -158,7 +158,7 @@ def _total(evidence: Sequence[float]) -> float:
 
 
 def _bounded(odds: Sequence[float]) -> float:
-    """Words are not independent of each other: many say less than their sum."""
+    """The sum of the words' log odds, damped: words are not independent, so many are worth less than their sum."""
     total = sum(odds)
     return math.copysign(math.sqrt(abs(total)), total)
 
@@ -171,7 +171,7 @@ def _numbers_agree(source: Side, target: Side) -> float:
 
 
 def undecided(features: int, log_odds: float) -> Logistic:
-    """Says the same of every pair: for a corpus too small to learn from."""
+    """A model that gives every pair the same log odds: for a corpus that is too small to learn from."""
     weights = np.zeros(1 + features + features * (features + 1) // 2)
     weights[0] = log_odds
     return Logistic(np.zeros(features), np.ones(features), weights)

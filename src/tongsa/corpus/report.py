@@ -1,4 +1,4 @@
-"""`tongsa corpus report`: what is in a corpus, and what is wrong with it, as text. The page is in pages/corpus.py."""
+"""`tongsa corpus report`: the contents and the faults of a corpus, as text. The HTML page is in pages/corpus.py."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tongsa.formats.pairs import Corpus, Pair, Tally
 
 EXAMPLES = 5
 LENGTHS = [1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 130, 200, 1 << 40]
-"""Upper ends of the bars of the histogram, in words."""
+"""Upper bounds of the histogram of lengths, in words."""
 RATIOS = [0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.7, 2.0, 2.5, 4.0, float("inf")]
-"""Of target characters to one source character."""
+"""Upper bounds of the histogram of length ratios: target characters per source character."""
 
 
 @dataclass
@@ -41,12 +41,12 @@ class Report:
     target: SideReport
     pairs: int = 0
     faulty: int = 0
-    """Pairs with a fault that `clean` removes by default."""
+    """Number of pairs with a fault that `clean` removes by default."""
     ratios: Counter[int] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[Pair]] = field(default_factory=dict)
     left_out: Tally = field(default_factory=Tally)
-    """What the readers did not take at all."""
+    """Entries that the readers skipped."""
 
 
 def make_report(corpus: Corpus, *, workers: int | None = None, seed: int = 1, show: Show) -> Report:
@@ -83,7 +83,7 @@ def _add(report: Report, block: Scanned, draw: random.Random) -> None:
 
 
 def _keep_example(examples: list[Pair], count: int, pair: Pair, draw: random.Random) -> None:
-    """Each has the same chance to be shown."""
+    """Keep a uniform random sample of the pairs as examples."""
     if len(examples) < EXAMPLES:
         examples.append(pair)
     elif (place := draw.randrange(count)) < EXAMPLES:
@@ -119,12 +119,12 @@ def as_text(report: Report) -> Iterator[str]:
             f" {side.distinct:,} distinct texts"
         )
         yield f"      detected (of a sample): {_top(side.detected)}; scripts: {_top(side.scripts)}"
-    yield "  words a text"
+    yield "  words per text"
     for place in sorted(report.source.lengths | report.target.lengths):
         counts = [side.lengths[place] for side in (report.source, report.target)]
         bars = "  ".join(f"{_bar(count, report.pairs):20} {share(count, report.pairs):>7}" for count in counts)
         yield f"    {length_label(place):>8}  {bars}"
-    yield f"  characters of {report.target.language} to one of {report.source.language}"
+    yield f"  {report.target.language} characters per {report.source.language} character"
     for place in sorted(report.ratios):
         count = report.ratios[place]
         yield f"    {ratio_label(place):>8}  {_bar(count, report.pairs):20} {share(count, report.pairs):>7}"

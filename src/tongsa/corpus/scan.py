@@ -1,7 +1,7 @@
-"""Going through a corpus with all cores: once to draw a sample and learn from it, once to look at every pair.
+"""Scan a corpus with all cores: once to draw a sample and learn from it, once to examine every pair.
 
-Blocks of consecutive pairs go to the workers with a few pairs around them, since a shift shows only beside its
-neighbours. Only a few blocks are under way at a time: memory does not grow with the corpus.
+Workers get blocks of consecutive pairs with a few pairs around them, since a shift is visible only beside its
+neighbours. Only a few blocks are in flight at a time, so memory does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ from tongsa.text.lines import tidy
 
 BLOCK = 1000
 AROUND = 8
-"""Pairs before and after a block that its worker sees, too."""
+"""Number of pairs before and after a block that its worker also sees."""
 RUN = 25
-"""The sample is drawn in runs of so many consecutive pairs."""
+"""The sample is drawn in runs of this many consecutive pairs."""
 SAMPLE = 16_000
 DETECTED = 1000
-"""Lines of each side whose language is detected."""
+"""Number of lines on each side whose language is detected."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the first pass brings."""
+    """The result of the first pass."""
 
     pairs: int
     model: PairModel
     expected: Expected
     languages: tuple[Counter[str], Counter[str]]
-    """LanguageOdds detected on either side, in a sample."""
+    """Languages detected on each side, in a sample."""
 
 
 @dataclass
 class Scanned:
-    """A block with what was found."""
+    """A block of pairs with the faults found in it."""
 
     pairs: list[Pair]
     faults: list[list[str]]
     words: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
     scripts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
     hashes: tuple[np.ndarray, ...] = ()
-    """Of pairs, sources and targets."""
+    """Hashes of the pairs, of the sources and of the targets."""
 
 
 def take_sample(corpus: Corpus, show: Show, seed: int = 1) -> Sample:
@@ -84,17 +84,17 @@ def take_sample(corpus: Corpus, show: Show, seed: int = 1) -> Sample:
 
 
 def _usual(scripts: Counter[str]) -> str:
-    """The script of nine texts of ten, or none."""
+    """The script of at least nine texts in ten; empty if there is none."""
     scripts.pop("none", None)
     name, count = scripts.most_common(1)[0] if scripts else ("", 0)
     return name if count >= 0.9 * scripts.total() else ""
 
 
 def scan(corpus: Corpus, sample: Sample, *, workers: int | None = None, show: Show) -> Iterator[Scanned]:
-    """Every pair, in order, with its faults. Duplicates are found here, where all blocks come by."""
+    """Every pair, in order, with its faults. Duplicates are found here, since this process sees all blocks."""
     seen = SeenTexts()
     workers = workers or _cores()
-    with show.bar("looking", sample.pairs, "pairs") as bar:
+    with show.bar("scanning", sample.pairs, "pairs") as bar:
         for block in _scanned(_with_neighbours(corpus), sample, 1 if sample.pairs < 4 * BLOCK else workers):
             for place in np.flatnonzero(seen.add(block.hashes[0])).tolist():
                 block.faults[place].append("duplicate")
@@ -149,7 +149,7 @@ def scan_block(
 
 
 def _words(text: str) -> int:
-    """Words between blanks; where there are next to none, every two characters count as one."""
+    """Number of words between blanks; in text with almost no blanks, every two characters count as one word."""
     words = len(text.split())
     return words if len(text) < 20 * words else len(text) // 2
 

@@ -1,7 +1,7 @@
-"""Regions where one side slipped by a line or more: the target of each line stands some lines further up or down.
+"""Find regions where one side is shifted: the target of each line is some lines further up or down.
 
-A hidden Markov model whose state is the offset: each line's evidence is how well the source goes with the target at
-that offset, and changing the offset costs. The best path (Viterbi) finds where regions begin and end.
+A hidden Markov model whose state is the offset: each line's evidence is how well the source matches the target at
+that offset, and changing the offset has a cost. The best path (Viterbi) finds where regions begin and end.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 FURTHEST = 3
 OFFSETS = [0, *(sign * distance for distance in range(1, FURTHEST + 1) for sign in (1, -1))]
 SWITCH = 7.0
-"""What a change of the offset costs, in log odds."""
+"""Cost of a change of the offset, in log odds."""
 BOUND = 4.0
-"""Of one line's evidence."""
+"""Bound of one line's evidence."""
 
 
 def offsets(straight: np.ndarray, odds: Callable[[int, int], float]) -> list[int]:
-    """The offset of each line; `straight` is the evidence at 0, `odds(line, offset)` is asked where that is weak."""
+    """The offset of each line; `straight` is the evidence at 0, `odds(line, offset)` is called where that is weak."""
     evidence = np.full((len(straight), len(OFFSETS)), -BOUND)
     evidence[:, 0] = np.clip(straight, -BOUND, BOUND)
     doubtful = _doubtful(straight)
@@ -33,7 +33,7 @@ def offsets(straight: np.ndarray, odds: Callable[[int, int], float]) -> list[int
 
 
 def _doubtful(straight: np.ndarray) -> np.ndarray:
-    """Lines near which at least two of three have weak evidence, and their neighbours."""
+    """Lines in whose vicinity at least two of three have weak evidence, and their neighbours."""
     weak = (straight < 1.0).astype(int)
     together = np.convolve(weak, np.ones(3, int), "same") >= 2
     return np.asarray(np.convolve(together.astype(int), np.ones(5, int), "same") > 0)
@@ -55,7 +55,7 @@ def _path(evidence: np.ndarray) -> list[int]:
 
 
 def _widened(found: list[int], straight: np.ndarray) -> list[int]:
-    """The line at the end of a region lost its partner altogether: it belongs to the region."""
+    """Extend each region by the line at its end, which has no partner at all."""
     wide = found[:]
     for line, offset in enumerate(found):
         if not offset and straight[line] < 0:

@@ -1,4 +1,4 @@
-"""`tongsa corpus split`: parts of a corpus that share no sentence."""
+"""`tongsa corpus split`: split a corpus into parts that share no sentence."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tongsa.text.lines import tidy
 
 
 def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str], Path], seed: int) -> Counter[str]:
-    """Write parts of the given sizes, and what is left over as `rest`; returns how many pairs each has.
+    """Write parts of the given sizes, and the remaining pairs as `rest`; return the number of pairs in each.
 
-    No sentence stands in two parts: pairs that share a source or a target (but for case and blanks) stay together.
+    No sentence is in two parts: pairs that share a source or a target (ignoring case and blanks) stay together.
     """
     groups = _groups(corpus)
     part_of = _assigned(groups, list(sizes.values()), seed)
@@ -37,7 +37,7 @@ def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str],
 
 
 def _groups(corpus: Corpus) -> np.ndarray:
-    """A number for each pair; pairs that share a sentence, directly or by way of others, have the same one."""
+    """A group number for each pair; pairs that share a sentence, directly or through other pairs, have the same one."""
     sides: list[list[np.ndarray]] = [[], []]
     rest = iter(corpus)
     while block := list(islice(rest, BLOCK)):
@@ -62,7 +62,7 @@ def _groups(corpus: Corpus) -> np.ndarray:
 
 def _root(parent: np.ndarray, node: int) -> int:
     while (above := int(parent[node])) != node:
-        parent[node] = parent[above]  # halve the way for the next one
+        parent[node] = parent[above]  # path halving: the next lookup is shorter
         node = above
     return node
 
@@ -72,7 +72,7 @@ def _assigned(groups: np.ndarray, sizes: list[int], seed: int) -> list[int]:
     weights = np.bincount(groups)
     if sum(sizes) >= len(groups):
         raise UsageError(
-            f"the parts ask for {sum(sizes):,} pairs, and the corpus has {len(groups):,}", "Ask for fewer."
+            f"the parts need {sum(sizes):,} pairs, but the corpus has {len(groups):,}", "Choose smaller parts."
         )
     order = np.random.default_rng(seed).permutation(len(weights))
     left = list(sizes)
@@ -80,7 +80,7 @@ def _assigned(groups: np.ndarray, sizes: list[int], seed: int) -> list[int]:
     for group in order.tolist():
         weight = int(weights[group])
         for part, room in enumerate(left):
-            if weight <= room and weight <= max(1, sizes[part] // 20):  # no group may be much of a part
+            if weight <= room and weight <= max(1, sizes[part] // 20):  # no group may make up much of a part
                 part_of[group] = part
                 left[part] -= weight
                 break

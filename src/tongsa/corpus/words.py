@@ -1,11 +1,11 @@
-"""Stems, numbers and the script of a text: as much as a cheap comparison of two languages needs."""
+"""Stems, numbers and the script of a text: enough for a cheap comparison of two languages."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 60
-"""Words of a text that are looked at."""
+"""Maximum number of words of a text that are examined."""
 STEM = 6
 
 _WORDS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_]+")
@@ -14,7 +14,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,'\u00a0\u202f ](?=\d{3}(?!\d))\d{3})*(?:[.,]\d+
 
 
 def stems(text: str) -> list[str]:
-    """`Übersetzungen` and `Übersetzung` are one stem; a Korean word is its first two syllables, without particles."""
+    """The stems of a text: `Übersetzungen` and `Übersetzung` share one; a Korean word is cut to two syllables."""
     found = []
     for word in _WORDS.findall(text.lower()):
         found.append(word[:2] if _HANGUL.match(word) else word[:STEM])
@@ -24,7 +24,7 @@ def stems(text: str) -> list[str]:
 
 
 def numbers(text: str) -> list[str]:
-    """Numbers by their digits alone: languages disagree on points and commas."""
+    """The digits of each number, without points and commas, which differ between languages."""
     return sorted(re.sub(r"\D", "", number) for number in _NUMBERS.findall(text))
 
 
@@ -45,7 +45,7 @@ _COUNTERS = {name: re.compile(f"[{ranges}]") for name, ranges in SCRIPTS.items()
 
 
 def script(text: str) -> str:
-    """The script of most letters; Japanese counts as Kana where any is there; `none` where there are no letters."""
+    """The script of most letters: Kana if the text has any kana, `none` if it has no letters."""
     if _ONLY_LATIN.fullmatch(text):
         return "Latin" if _COUNTERS["Latin"].search(text) else "none"
     counts = {name: len(pattern.findall(text)) for name, pattern in _COUNTERS.items()}

@@ -26,10 +26,10 @@ MODULES = (
     "attention/view.js",
     "attention/standalone.js",
 )
-"""In an order in which every module finds what it imports above it."""
+"""JavaScript modules, each after the modules that it imports."""
 STYLES = ("colours.css", "attention/view.css", "attention/standalone.css")
 HEIGHT = 860
-"""Pixels of the frame in a notebook: formula, heads and a sentence of twelve tokens."""
+"""Height of the frame in a notebook, in pixels: room for the formula, the heads and a sentence of twelve tokens."""
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"[^\"]+\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 
@@ -47,7 +47,7 @@ def page(inspection: Inspection) -> str:
 
 
 def frame(inspection: Inspection) -> str:
-    """The page in a frame of its own: a notebook's styles and it leave each other alone."""
+    """The page in an iframe, isolated from the styles of the notebook."""
     inside = html.escape(page(inspection), quote=True)
     return (
         f'<iframe title="Attention" sandbox="allow-scripts" width="100%" height="{HEIGHT}" frameborder="0" '
@@ -57,12 +57,12 @@ def frame(inspection: Inspection) -> str:
 
 @cache
 def bundle() -> str:
-    """The modules one after the other in one scope, as a browser that may fetch nothing needs them."""
+    """All modules concatenated in one scope, for a page that may not fetch anything."""
     parts = [(STATIC / name).read_text(encoding="utf-8") for name in MODULES]
     body = "\n".join(_EXPORT.sub("", _IMPORT.sub("", part)) for part in parts)
     return f'"use strict";\n(() => {{\n{body}\n}})();\n'
 
 
 def sentence(tokens: tuple[str, ...]) -> str:
-    """The text that the tokens were made of, without its end."""
+    """The text of the tokens, without the end token."""
     return "".join(tokens[:-1]).replace("▁", " ").strip() or shown(tokens[-1])

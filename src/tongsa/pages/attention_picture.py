@@ -18,9 +18,9 @@ PAPER, INK, SOFT, RULE, SEAL = "#fbfaf7", "#1c2230", "#565e6d", "#e0dcd2", "#b23
 HANGUL_FONTS = ("Noto Sans CJK", "Noto Sans KR", "NanumGothic", "Nanum Gothic", "Malgun Gothic", "Apple SD Gothic Neo")
 FORMATS = ("png", "svg")
 SMALL, CELL = 0.72, 0.27
-"""Inches of a small map, and of a token of the large one."""
+"""Size in inches of a small map, and of one token in the large map."""
 DPI, LARGEST = 180, 6000
-"""Pixels of an inch; and of a side at most, whatever a sentence may be."""
+"""Pixels per inch, and the maximum number of pixels on a side."""
 
 
 def draw(inspection: Inspection, kind: Kind, layer: int, head: int | None, form: str) -> bytes:
@@ -31,10 +31,10 @@ def draw(inspection: Inspection, kind: Kind, layer: int, head: int | None, form:
         raise MissingExtraError("matplotlib", "pictures") from error
     words = [sentence(inspection.source_tokens), sentence(inspection.target_tokens)]
     families, missing = fonts("".join((*words, *map(shown, (*kind.queries, *kind.keys)))))
-    blank = str.maketrans(dict.fromkeys(missing, "▯"))  # a box is what a reader expects of a letter without a font
+    blank = str.maketrans(dict.fromkeys(missing, "▯"))  # the usual box for a letter without a font
     settings: Any = {  # matplotlib's own type names every setting there is
         "font.family": families,
-        "svg.fonttype": "none",  # text stays text: it can be searched, and any viewer has fonts of its own
+        "svg.fonttype": "none",  # keep text as text: it can be searched, and viewers have their own fonts
         "svg.hashsalt": "tongsa",
         "mathtext.fontset": "cm",
     }
@@ -118,7 +118,7 @@ def _large(axes: Any, weights: Tensor, tokens: list[list[str]], kind: Kind) -> N
     axes.set_xlabel(f"keys: {read}", fontsize=8.5, color=SOFT, labelpad=8)
     written = "source" if kind.name == "encoder" else "being written"
     axes.set_ylabel(f"queries: {written}", fontsize=8.5, color=SOFT, labelpad=8)
-    if kind.name == "decoder":  # what comes later is masked (§3.2.3)
+    if kind.name == "decoder":  # later tokens are masked (§3.2.3)
         for row in range(rows - 1):
             masked = Rectangle(
                 (row + 0.5, row - 0.5), columns - row - 1, 1, hatch="////", fill=False, edgecolor=RULE, lw=0
@@ -149,18 +149,18 @@ def _all(kind: Kind) -> Iterator[tuple[int, int | None, Tensor]]:
 
 
 def _cut(text: str, inches: float) -> str:
-    """As much of a sentence as a line takes."""
+    """The beginning of a sentence, as much as fits on a line."""
     letters = int((inches - 0.8) / 0.115)
     return text if _width(text) <= letters else text[: max(1, letters - 2)] + " …"
 
 
 def _width(text: str) -> int:
-    """Letters of East Asia take twice the room."""
+    """Width of a text in columns; East Asian letters take two."""
     return sum(2 if ord(letter) >= 0x1100 else 1 for letter in text)
 
 
 def fonts(text: str) -> tuple[list[str], set[str]]:
-    """Families that together have every letter, the plain one first, and the letters that no installed font has."""
+    """Font families that together have every letter, the default first, and the letters that no installed font has."""
     from matplotlib import font_manager
 
     wanted = {letter for letter in text if not letter.isspace()}

@@ -1,4 +1,4 @@
-"""The weights in a terminal: a row for each query, two characters for each key, and the strongest in words."""
+"""Attention weights in a terminal: a row per query, two characters per key, and the strongest weights as text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tongsa.engines.inspection import Kind, shown
 from tongsa.pages.heatmaps import INK
 
 SHADES = (" ", "·", "░", "▒", "▓", "█")
-"""For terminals without colours."""
+"""Shades from weak to strong, for terminals without colours."""
 TALLEST = 12
-"""Letters of a column's name."""
+"""Maximum number of letters in the name of a column."""
 
 
 def draw(kind: Kind, layer: int, head: int | None, console: Console) -> None:
-    """Print one map; where the window is too narrow for it, the strongest alone."""
+    """Print one map; if the window is too narrow, print only the strongest weights."""
     heads = kind.layers[layer]
     which = f"mean of its {len(heads)} heads" if head is None else f"head {head + 1} of {len(heads)}"
     console.print(Text(f"{kind.title} · layer {layer + 1} of {len(kind.layers)}, {which}", style="bold"))
@@ -37,7 +37,7 @@ def draw(kind: Kind, layer: int, head: int | None, console: Console) -> None:
 
 
 def upright(names: list[str]) -> list[str]:
-    """Names from top to bottom, ending on the line above the map; each is two characters wide."""
+    """Names written vertically, ending on the line above the map; each is two characters wide."""
     letters = [list(name if len(name) <= TALLEST else name[: TALLEST - 1] + "…") for name in names]
     tallest = max(map(len, letters))
     columns = [[" "] * (tallest - len(each)) + each for each in letters]
@@ -50,7 +50,7 @@ def strongest(row: list[float], keys: list[str], most: int) -> str:
 
 
 def _cell(weight: float, console: Console) -> Text:
-    """Ink grows with the square root of the weight, as on the page."""
+    """A cell whose ink grows with the square root of the weight, as on the page."""
     depth = min(1.0, max(0.0, weight)) ** 0.5
     if console.color_system is None:
         return Text(2 * SHADES[round(depth * (len(SHADES) - 1))])

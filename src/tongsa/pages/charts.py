@@ -1,5 +1,5 @@
-"""Charts as SVG of our own: lines, bars, histograms. They need no library, no network and no script; where the script
-of the kit runs, values are shown under the pointer."""
+"""Charts as SVG: lines, bars, histograms. They need no library, no network and no script; with the script of the kit,
+values are shown under the pointer."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tongsa.pages.markup import data, escape, number
 LEFT, TOP, BOTTOM = 46, 12, 42
 """Room for the ticks and the labels of a chart, in the SVG's units."""
 FEW = 10
-"""A group of fewer things is drawn faintly: its value says little."""
+"""Groups with fewer items than this are drawn faintly, since their values are unreliable."""
 MARKED = 60
-"""A line of at most so many points can have a mark at each."""
+"""A line of at most this many points can have a mark at each point."""
 
 
 def _alike(low: float, high: float) -> bool:
-    """Nothing lies between them that a label could tell from them."""
+    """Whether two values are too close for labels to distinguish."""
     return not high - low > 1e-9 * max(abs(low), abs(high))
 
 
 def round_ticks(low: float, high: float, about: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten within [low, high], about so many of them."""
+    """Multiples of 1, 2 or 5 times a power of ten within [low, high]; `about` how many."""
     if _alike(low, high):
         return [low]
     rough = (high - low) / max(1, about)
@@ -34,7 +34,7 @@ def round_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten; the powers alone where that is enough."""
+    """1, 2 and 5 times powers of ten; only the powers if they are enough."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for multiples in ((1,), (1, 3), (1, 2, 5)):
         ticks = [
@@ -50,7 +50,7 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from low to high laid from one place to another."""
+    """Maps values from low to high to coordinates from one place to another."""
 
     low: float
     high: float
@@ -70,7 +70,7 @@ class Axis:
 
 
 def padded(values: list[float], about: int = 5, *, from_zero: bool = False) -> tuple[float, float]:
-    """Round bounds that hold the values."""
+    """Round bounds that enclose the values."""
     low, high = (0.0 if from_zero else min(values)), max(values)
     if _alike(low, high):
         room = max(1.0, abs(high))
@@ -81,7 +81,7 @@ def padded(values: list[float], about: int = 5, *, from_zero: bool = False) -> t
 
 
 def short(value: float) -> str:
-    """A tick in few letters: 20k, 1.5M, 0.003."""
+    """A short label for a tick: 20k, 1.5M, 0.003."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             unit = 1e3 if letter == "k" else size
@@ -91,7 +91,7 @@ def short(value: float) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """Points (x, y); `kind` is the CSS class of its colour, a line without a name is in no legend."""
+    """Points (x, y); `kind` is the CSS class of the colour; a line without a name is not in the legend."""
 
     name: str
     kind: str
@@ -106,21 +106,21 @@ class LineChart:
     note: str
     lines: Sequence[Line]
     under: str
-    """What the horizontal axis counts."""
+    """Label of the horizontal axis."""
     tell: Callable[[float], str]
-    """A place on the horizontal axis, as the pointer shows it: `update 400 · 3 min`."""
+    """Formats a place on the horizontal axis for the pointer: `update 400 · 3 min`."""
     wide: bool = True
     across: tuple[float, float] | None = None
     """Ends of the horizontal axis; round numbers around the points by default."""
     second_row: Callable[[float], str] | None = None
-    """A second label below each horizontal tick, as the time below the update."""
+    """A second label below each horizontal tick, such as the time below the update."""
     from_zero: bool = False
     """The vertical axis begins at 0."""
     logarithmic: bool = False
     """The vertical axis is logarithmic; `across_logarithmic`, the horizontal one."""
     across_logarithmic: bool = False
     right: Callable[[float], str] | None = None
-    """What the vertical ticks mean on a second scale, which `right_name` names."""
+    """Labels of the vertical ticks on a second scale, whose name is `right_name`."""
     right_name: str = ""
 
 
@@ -151,7 +151,7 @@ def draw_lines(chart: LineChart) -> str:
 
 
 def _few(ticks: list[float], most: int = 8) -> list[float]:
-    """Many powers of ten would be too many lines."""
+    """Thin out the ticks if there are too many powers of ten."""
     return ticks[:: -(-len(ticks) // most)] if ticks else []
 
 
@@ -212,7 +212,7 @@ class Group:
     label: str
     values: Sequence[float]
     count: int | None = None
-    """How many things the values are about, where that is to be shown."""
+    """Number of items behind the values; None hides it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,11 +223,11 @@ class BarChart:
     """One for each value of a group, with the CSS classes `bar0`, `bar1`."""
     groups: Sequence[Group]
     under: str
-    """What the labels count."""
+    """Label below the chart."""
     top: float | None = 100
     """Upper end of the vertical axis; None takes a round number above the values."""
     unit: str = ""
-    """After a value where the pointer shows it: `%`."""
+    """Unit after a value under the pointer: `%`."""
 
 
 def draw_bars(chart: BarChart) -> str:
@@ -261,7 +261,7 @@ def _group(group: Group, left: float, right: float, up: Axis, chart: BarChart) -
 def draw_histogram(
     values: Sequence[float], title: str, note: str, under: str, bounds: tuple[float, float] | None = None
 ) -> str:
-    """How many values lie between round numbers; `bounds` are the ends of the scale, where they are known."""
+    """A histogram with round bounds; `bounds` are the ends of the scale, if known."""
     low, high = bounds or padded(list(values))
     ticks = round_ticks(low, high, 24)
     step = ticks[1] - ticks[0]

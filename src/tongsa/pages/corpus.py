@@ -13,7 +13,7 @@ from tongsa.pages.frame import Section, heading, page
 from tongsa.pages.markup import escape, table
 
 LONGEST = 600
-"""Characters of a text that are shown."""
+"""Maximum number of characters shown of a text."""
 
 
 def draw_corpus(report: Report) -> str:
@@ -38,7 +38,7 @@ def _sizes(report: Report) -> str:
     rows: list[tuple[str, Callable[[SideReport], str]]] = [
         ("words", lambda side: f"{side.words:,}"),
         ("characters", lambda side: f"{side.characters:,}"),
-        ("words a text, mean", lambda side: f"{side.words / max(1, report.pairs):.1f}"),
+        ("words per text, mean", lambda side: f"{side.words / max(1, report.pairs):.1f}"),
         ("longest, words", lambda side: f"{side.longest:,}"),
         ("distinct texts", lambda side: f"{side.distinct:,} ({share(side.distinct, report.pairs)})"),
         ("languages, detected in a sample", lambda side: _top(side.detected)),
@@ -57,10 +57,10 @@ def _top(counts: Counter[str]) -> str:
 def _lengths(report: Report) -> str:
     source, target = report.source, report.target
     return _bars(
-        "Words a text", "", [source.language, target.language], [source.lengths, target.lengths], length_label, report
+        "Words per text", "", [source.language, target.language], [source.lengths, target.lengths], length_label, report
     ) + _bars(
         "Ratio of lengths",
-        f"characters of {target.language} to one of {source.language}",
+        f"{target.language} characters per {source.language} character",
         ["ratio"],
         [report.ratios],
         ratio_label,
@@ -76,7 +76,7 @@ def _bars(
     label: Callable[[int], str],
     report: Report,
 ) -> str:
-    """The share of the pairs at each place, for each of the counts."""
+    """A bar chart of the share of pairs in each range, for each of the counts."""
     places = sorted({place for count in counts for place in count})
     groups = [Group(label(place), [100 * each[place] / max(1, report.pairs) for each in counts]) for place in places]
     return draw_bars(

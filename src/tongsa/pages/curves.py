@@ -16,9 +16,9 @@ from tongsa.pages.markup import duration, escape, missing, number, table
 from tongsa.pages.record import Event, TrainingRecord, finite
 
 POINTS = 240
-"""A curve is thinned to so many: a screen shows no more."""
+"""Maximum number of points in a curve: a screen shows no more."""
 VALIDATIONS = 200
-"""The last so many are shown as a table."""
+"""Number of validations shown in the table: the last ones."""
 LOSSES = ("log_loss", "perplexity")
 """Metrics that share the chart of the loss."""
 
@@ -36,7 +36,7 @@ def points(events: Sequence[Event], key: str) -> list[Point]:
 
 
 def thinned(curve: Sequence[Point], most: int = POINTS) -> list[Point]:
-    """The means of as many neighbouring groups; a short curve as it is."""
+    """The curve reduced to at most `most` points, each the mean of its neighbours; a short curve is unchanged."""
     if len(curve) <= most:
         return list(curve)
     edges = [round(i * len(curve) / most) for i in range(most + 1)]
@@ -45,7 +45,7 @@ def thinned(curve: Sequence[Point], most: int = POINTS) -> list[Point]:
 
 
 def smoothed(curve: Sequence[Point], reach: int) -> list[Point]:
-    """Each point as the mean of those within `reach` on both sides, fewer near the ends: it does not lag behind."""
+    """Each point as the mean of those within `reach` on both sides (fewer near the ends), so that it does not lag."""
     sums = [0.0, *itertools.accumulate(point.value for point in curve)]
     result = []
     for i, point in enumerate(curve):
@@ -68,7 +68,7 @@ def speeds(events: Sequence[Event], groups: int = 60) -> list[Point]:
 
 
 def seconds_at(clock: Sequence[Point], update: float) -> float:
-    """Between the two events around an update, as if time ran evenly."""
+    """Seconds at an update, interpolated between the events around it."""
     place = bisect.bisect_left(clock, update, key=lambda point: point.update)
     if place >= len(clock):
         return clock[-1].seconds
@@ -81,11 +81,11 @@ def seconds_at(clock: Sequence[Point], update: float) -> float:
 
 
 def draw_curves(record: TrainingRecord) -> str:
-    """All curves that the log has, and the validations as a table."""
+    """All curves in the log, and the validations as a table."""
     charts = training_charts(record)
     if not charts:
-        return missing("There are no curves: log.jsonl is missing or holds no updates.")
-    absent = [] if record.validations else [missing("The log holds no validation yet.")]
+        return missing("There are no curves: log.jsonl is missing or has no updates.")
+    absent = [] if record.validations else [missing("The log has no validation yet.")]
     skipped = sum(1 for update in record.updates if update.get("skipped"))
     if skipped:
         absent.append(missing(f"Updates skipped because their gradient was not finite: {skipped:,}."))
@@ -162,7 +162,7 @@ def _scores(metric: Metric, scores: Sequence[Point], clock: Sequence[Point]) -> 
 
 
 def _small(title: str, note: str, name: str, curve: Sequence[Point], clock: Sequence[Point]) -> LineChart:
-    """A third of a row; logarithmic where the values are of very different sizes."""
+    """A small chart (a third of a row); logarithmic if the values differ by orders of magnitude."""
     values = [point.value for point in curve]
     spread = min(values) > 0 and max(values) / min(values) > 20 and name == "norm"
     line = Line(name, "third", _places(curve))

@@ -13,9 +13,9 @@ from tongsa.pages.markup import escape
 from tongsa.pages.record import Event, finite
 
 EACH = 6
-"""Examples of each list."""
+"""Number of examples in each list."""
 LONGEST = 700
-"""Characters of a text that are shown."""
+"""Maximum number of characters shown of a text."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Example:
     reference: str
     translation: str
     score: float | None
-    """What the model itself thinks of its translation: log-probability over the length penalty."""
+    """The model's own score of its translation: log-probability over the length penalty."""
 
 
 def read_examples(entries: Sequence[Event]) -> list[Example]:
-    """Those entries that are translations; halves of surrogate pairs, which JSON can hold, are replaced."""
+    """The entries that are translations; lone surrogates, which JSON allows, are replaced."""
     found = []
     for entry in entries:
         if {"source", "reference", "translation"} <= entry.keys():
@@ -44,8 +44,8 @@ def _whole(text: object) -> str:
 
 
 def choose(examples: Sequence[Example], scores: Sequence[float], each: int = EACH) -> dict[str, list[int]]:
-    """Places of the best, the worst and random examples, none of them twice; of equals the longer says more."""
-    once = list({example.source: i for i, example in enumerate(examples)}.values())  # what is said twice is shown once
+    """Indices of the best, the worst and random examples, without repetition; among equals, longer ones first."""
+    once = list({example.source: i for i, example in enumerate(examples)}.values())  # show repeated sources once
     each = max(1, min(each, len(once) // 3))
     by_quality = sorted(once, key=lambda i: (-scores[i], -len(examples[i].source)))
     best = by_quality[:each]
@@ -56,12 +56,12 @@ def choose(examples: Sequence[Example], scores: Sequence[float], each: int = EAC
 
 
 def words(text: str, language: str) -> list[str]:
-    """Words, marks and the white space between; characters where a language writes no words."""
+    """Words, punctuation and white space; single characters in languages that do not separate words."""
     return list(text) if language in TOKENIZERS else re.findall(r"\s+|\w+|[^\w\s]", text)
 
 
 def marked(translation: str, reference: str, language: str) -> tuple[str, str]:
-    """Both as HTML: what the reference has not is <del>, what the translation lacks is <ins>."""
+    """Both texts as HTML: <del> marks what is not in the reference, <ins> what is not in the translation."""
     ours, theirs = words(translation, language), words(reference, language)
     matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
     left, right = [], []
@@ -80,12 +80,12 @@ def _tagged(tag: str, text: str, what: str) -> str:
 
 
 def draw_examples(examples: Sequence[Example], scores: Sequence[float], source: str, target: str) -> str:
-    """The three lists."""
+    """The lists of random, worst and best examples, as HTML."""
     metric = METRICS[SENTENCE_METRIC].title
     parts = []
     notes = {
         "Random": "drawn with a seed: what to expect",
-        "Worst": f"by sentence {metric}: what to look into first",
+        "Worst": f"by sentence {metric}: investigate these first",
         "Best": f"by sentence {metric}",
     }
     for name, places in choose(examples, scores).items():

@@ -1,4 +1,4 @@
-"""The frame of every page: one self-contained file that loads nothing and runs no script but its own."""
+"""The frame of every page: one self-contained file that loads nothing and runs only its own script."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Section:
     content: str
     """HTML."""
     note: str = ""
-    """HTML beside the title."""
+    """HTML shown beside the title."""
 
     def draw(self) -> str:
         aside = f' <span class="aside">{self.note}</span>' if self.note else ""
@@ -38,7 +38,7 @@ class Section:
 def page(title: str, *, heading: str, sections: Sequence[Section], footer: str, served: str = "") -> str:
     """A page in the kit's style: navigation, a heading, sections. All but `title` is HTML.
 
-    It is a file that holds everything, unless `served` is where a server has the files of the kit.
+    The file contains everything, unless `served` is the URL of the kit's files on a server.
     """
     links = "".join(f'<a href="#{section.key}">{escape(section.title)}</a>' for section in sections)
     drawn = "".join(section.draw() for section in sections)
@@ -57,7 +57,7 @@ def heading(title: str, *, over: str = "", text: str = "") -> str:
 
 
 def document(title: str, body: str, *, style: str, script: str = "", style_attributes: bool = False) -> str:
-    """A whole HTML file. Its policy lets only this script and style work and nothing be fetched, whatever the data
+    """A whole HTML file. Its policy allows only this script and style and no requests, whatever the data
     may hold; `style_attributes` also allows style="..." in the body."""
     styles = "'unsafe-inline'" if style_attributes else _digest(style)
     scripts = f"; script-src {_digest(script)}" if script else ""
@@ -77,7 +77,7 @@ def _html(title: str, body: str, head: str) -> str:
 
 @cache
 def read(*names: str) -> str:
-    """Files of the kit, one after the other."""
+    """Contents of files of the kit, concatenated."""
     return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
 
 

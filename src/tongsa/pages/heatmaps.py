@@ -14,7 +14,7 @@ from tongsa.engines.inspection import Kind, shown
 from tongsa.pages.markup import escape
 
 INK = (58, 92, 190)
-"""Red, green and blue of the ink; how much of it there is shows the weight."""
+"""Red, green and blue of the ink; its opacity shows the weight."""
 CELL = 36
 LEGEND = (
     '<p class="note">Choose a layer and a head among the small pictures; the large one shows it with its tokens. '
@@ -27,7 +27,7 @@ NOTES = {
     "encoder": "Each source token (row) looks at all the source tokens.",
     "decoder": "Each step (row, named by the token it writes) looks at what has been written so far.",
 }
-"""By the name of a kind of attention."""
+"""Explanations of the maps, by kind of attention."""
 
 Weights = Sequence[Sequence[float]]
 
@@ -86,17 +86,17 @@ def _button(weights: Weights, name: str, pressed: bool) -> str:
 
 
 def picture(weights: Weights) -> str:
-    """The weights as a picture that stands in the page itself, a pixel each."""
+    """The weights as a picture embedded in the page, one pixel per weight."""
     return "data:image/png;base64," + base64.b64encode(png(opacities(weights), INK)).decode()
 
 
 def opacities(weights: Weights) -> list[list[int]]:
-    """Square roots, so that small weights are visible as well: 0.01 gets a tenth of the ink."""
+    """Opacities: square roots of the weights, so that small ones are visible (0.01 gets a tenth of the ink)."""
     return [[round(min(1.0, max(0.0, weight)) ** 0.5 * 255) for weight in row] for row in weights]
 
 
 def png(rows: Sequence[Sequence[int]], colour: tuple[int, int, int]) -> bytes:
-    """A PNG of one colour; opacities from 0 to 255 are the picture, which suits light and dark paper alike."""
+    """A PNG of one colour whose opacities (0 to 255) are the picture, so that it suits light and dark pages."""
     height, width = len(rows), len(rows[0])
     pixels = b"".join(b"\0" + b"".join(bytes((*colour, alpha)) for alpha in row) for row in rows)
     header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
@@ -107,5 +107,5 @@ def png(rows: Sequence[Sequence[int]], colour: tuple[int, int, int]) -> bytes:
 
 
 def _room(text: str) -> float:
-    """About how wide a name is drawn: East Asian letters take twice the room."""
+    """Approximate width of a name: East Asian letters take twice the room."""
     return sum(13.0 if ord(letter) >= 0x1100 else 7.6 for letter in text)

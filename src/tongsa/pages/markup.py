@@ -17,7 +17,7 @@ def escape(text: object) -> str:
 
 
 def data(values: object, key: str = "") -> str:
-    """Values for the page's script, in an element that browsers do not execute; `key` is its id."""
+    """Values for the page's script, in an element that browsers do not execute; `key` is the id of the element."""
     text = json.dumps(values, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     harmless = text.replace("<", "\\u003c").replace("&", "\\u0026")
     named = f' id="{key}"' if key else ""
@@ -25,7 +25,7 @@ def data(values: object, key: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") -> str:
-    """Head and cells are HTML already."""
+    """A table; head and cells must be HTML."""
     top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
@@ -43,7 +43,7 @@ def missing(what: str) -> str:
 
 
 def number(value: float) -> str:
-    """As few digits as say it: 29,000; 0.003; 1e-09."""
+    """A number in as few digits as possible: 29,000; 0.003; 1e-09."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "–"
     if abs(value) >= 1e-4 and abs(value) < 1e15:

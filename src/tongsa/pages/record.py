@@ -1,4 +1,4 @@
-"""What a run directory tells of its training; a part that is missing is None or empty, never an error."""
+"""The record of a training, read from its run directory; a missing part is None or empty, never an error."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """What a report is made of."""
+    """The data of a report."""
 
     name: str
     card: Card
     start: Event
-    """The last event of its kind: a resumed training tells the same again."""
+    """The last start event: a resumed training logs it again."""
     updates: list[Event]
     validations: list[Event]
     cleaning: Event
-    """`seen` and `dropped` (counts by filter), where the log has them."""
+    """`seen` and `dropped` (counts by filter), if the log has them."""
     job: Job | None
     examples: list[Event]
     """The validation examples with the model's output, as the task wrote them."""
@@ -53,7 +53,7 @@ class TrainingRecord:
 
     @property
     def seconds(self) -> float | None:
-        """Of training."""
+        """Seconds of training."""
         if self.updates:
             return float(self.updates[-1]["seconds"])
         return 60 * self.card.training.minutes or None
@@ -66,7 +66,7 @@ class TrainingRecord:
 
 
 def finite(event: Event, key: str) -> float | None:
-    """A number of an event, where it has it and it is one."""
+    """The value of a key in an event if it is a finite number, otherwise None."""
     value = event.get(key)
     good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if good and value is not None else None
@@ -79,7 +79,7 @@ def _counts(event: Event) -> bool:
 def _events(path: Path) -> list[Event]:
     try:
         return list(read_log(path))
-    except (OSError, KeyError, TypeError):  # no log, or one that is none of ours
+    except (OSError, KeyError, TypeError):  # no log, or not one of ours
         return []
 
 
@@ -99,7 +99,7 @@ def _examples(path: Path) -> list[Event]:
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:  # cut short, or none of ours
+        except ValueError:  # truncated, or not one of ours
             continue
         if isinstance(entry, dict):
             found.append(entry)

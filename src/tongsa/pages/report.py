@@ -1,7 +1,7 @@
 """report.html: how a training went and how good its model is, for a run of any task.
 
-Scores, curves, recipe and environment are the same for all. What only one task has (examples, scores by length,
-attention) are sections that the task hands over: see pages/translation.py.
+Scores, curves, recipe and environment are the same for all. Sections that only one task has (examples, scores by
+length, attention) are passed by the task: see pages/translation.py.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ PACKAGES = ("torch", "sentencepiece", "sacrebleu", "numpy")
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What a report is about, in the words of its task."""
+    """The subject of a report, in the terms of its task."""
 
     kind: str
-    """What the run directory is: translator, language model."""
+    """What the run directory contains: translator, language model."""
     title: str
     description: str
     """The model in a sentence, without its full stop."""
     parameters: int
     examples: str = "examples"
-    """What the training examples are called: sentence pairs."""
+    """Name of the training examples: sentence pairs."""
     tokens: str = "tokens"
-    """What the loss is a mean over: target tokens."""
+    """Name of the units that the loss is averaged over: target tokens."""
     scored: str = ""
     """How the scores were obtained: on which examples, with which decoding."""
     command: Sequence[str] = ()
     """Options of `tongsa train` that only this task has."""
     sections: Sequence[Section] = ()
-    """What only this task has to show."""
+    """Sections that only this task has."""
 
 
 def write_report(run: Run, record: TrainingRecord, subject: Subject) -> Path:
-    """Write report.html into a run directory; parts that the directory lacks are said to be missing."""
+    """Write report.html into a run directory; missing parts are reported as missing."""
     write_atomically(run.report_file, draw_report(record, subject))
     return run.report_file
 
@@ -119,7 +119,7 @@ def _recipe(record: TrainingRecord, subject: Subject) -> str:
 
 
 def recipe_tables(record: TrainingRecord) -> str:
-    """Every key; those that differ from the paper's base model are marked."""
+    """Every key of the recipe; those that differ from the paper's base model are marked."""
     recipe = record.card.recipe
     parts = []
     for name in recipe.to_values():
@@ -141,7 +141,7 @@ def _value(value: Any) -> str:
 
 
 def command(record: TrainingRecord, subject: Subject) -> str:
-    """What trains the same again, as far as the directory remembers it."""
+    """The command that repeats the training, as far as the directory records it."""
     training = record.card.training
     options = record.job.options if record.job else None
     corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
@@ -159,7 +159,7 @@ def _reproduce(record: TrainingRecord, subject: Subject) -> str:
     if record.job is None:
         notes.append("If a validation corpus was given, add it with --valid: its name is not recorded.")
     if record.job and record.job.options.minutes:
-        notes.append("A budget in minutes gives the same number of updates only on a machine as fast.")
+        notes.append("A budget in minutes gives the same number of updates only on an equally fast machine.")
     else:
         notes.append("On the CPU the same seed, processes and versions give the same weights bit for bit.")
     shown = f'<pre class="command"><code>{escape(command(record, subject))}</code></pre>'
@@ -167,10 +167,10 @@ def _reproduce(record: TrainingRecord, subject: Subject) -> str:
 
 
 def _cleaning(record: TrainingRecord, subject: Subject) -> str:
-    """What was left out of the corpus, and why."""
+    """The pairs left out of the corpus, by reason."""
     dropped = record.cleaning.get("dropped")
     if not isinstance(dropped, dict):
-        return missing("The log does not say what cleaning left out.")
+        return missing("The log does not record what cleaning left out.")
     seen = finite(record.cleaning, "seen")
     rows = [["read", number(seen)]] if seen is not None else []
     rows += [[f"left out {escape(name)}", escape(_value(times))] for name, times in dropped.items()]

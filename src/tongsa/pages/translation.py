@@ -1,4 +1,4 @@
-"""The report of a translator: besides what every run has, quality by length and sentence, examples, attention."""
+"""The report of a translator: adds quality by length and sentence, examples and attention to the common report."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tongsa.translation.translator import Translator
 
 BUCKETS = 7
 BY_LENGTH = ("bleu", "chrf")
-"""Metrics from 0 to 100 that are shown side by side for short and for long sentences."""
+"""Metrics from 0 to 100 that are shown side by side, by sentence length."""
 PICTURES = 3
-"""Sentences whose attention is drawn."""
+"""Number of sentences whose attention is drawn."""
 PICTURED = 16
-"""Tokens on a side of a picture, at most: more cannot be read."""
+"""Maximum number of tokens on a side of a picture: more would be unreadable."""
 
 
 def write_translation_report(run: Run, translator: Translator) -> Path:
@@ -62,7 +62,7 @@ def subject(record: TrainingRecord, translator: Translator) -> Subject:
 
 
 def in_words(recipe: Recipe) -> str:
-    """The model as one would tell a colleague."""
+    """A one-sentence description of the model."""
     model, subwords = recipe.model, recipe.subwords
     shared = f"{subwords.size:,} {'shared ' if subwords.joint else ''}"
     vocabulary = {
@@ -108,7 +108,7 @@ def _examples(examples: Sequence[Example], scores: Sequence[float], translator: 
 
 def _attention(examples: Sequence[Example], scores: Sequence[float], translator: Translator) -> str:
     if not examples:
-        return missing("There are no sentences to look at: validation.jsonl is missing or empty.")
+        return missing("There are no sentences to draw: validation.jsonl is missing or empty.")
     source = translator.subwords.source
     parts = []
     for place in pictured(examples, scores, lambda text: len(source.encode(text))):
@@ -130,7 +130,7 @@ def _pair(example: Example, translator: Translator) -> str:
 
 
 def pictured(examples: Sequence[Example], scores: Sequence[float], measure: Callable[[str], int]) -> list[int]:
-    """Sentences short enough to be read as a picture, the better translated ones first, no two alike in length."""
+    """Sentences short enough for a readable picture, best translations first, all of different lengths."""
     fitting = [i for i, example in enumerate(examples) if 3 <= measure(example.source) < PICTURED]
     if not fitting:
         fitting = sorted(range(len(examples)), key=lambda i: measure(examples[i].source))[:PICTURES]
@@ -145,7 +145,7 @@ def pictured(examples: Sequence[Example], scores: Sequence[float], measure: Call
 
 
 def sentence_scores(examples: Sequence[Example], target: str) -> list[float]:
-    """The score of each translation alone, by the metric that still means something for one sentence."""
+    """The score of each translation by itself, by a metric that is meaningful for single sentences."""
     metric = text_metric(SENTENCE_METRIC)
     return [metric.sentence(e.translation, e.reference, language=target, source=e.source) for e in examples]
 
@@ -179,7 +179,7 @@ def by_length(examples: Sequence[Example], measure: Callable[[str], int], target
 
 
 def distributions(examples: Sequence[Example], scores: Sequence[float]) -> list[str]:
-    """How quality and the model's own score are spread, and whether it knows a good translation from a bad one."""
+    """Distribution of the quality and of the model's own score, and how well the two agree."""
     figures = []
     if len(scores) > 1:
         metric = METRICS[SENTENCE_METRIC].title
@@ -216,7 +216,7 @@ def _confidence(known: list[tuple[float, float]]) -> str:
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's: Pearson's of the ranks, ties sharing theirs."""
+    """Spearman's correlation: Pearson's correlation of the ranks; ties share a rank."""
     a, b = _ranks(one), _ranks(other)
     mean = (len(a) + 1) / 2
     above = sum((x - mean) * (y - mean) for x, y in zip(a, b, strict=True))

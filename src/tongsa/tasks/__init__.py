@@ -1,6 +1,6 @@
-"""What models are trained for, by name. Another package adds a task with an entry point of the group `tongsa.tasks`.
+"""Training tasks by name. Another package can add a task with an entry point of the group `tongsa.tasks`.
 
-Imports everything below training/: a task prepares data, builds models, validates, and publishes what was trained.
+May import everything below training/: a task prepares data, builds models, validates, and publishes the result.
 """
 
 from __future__ import annotations

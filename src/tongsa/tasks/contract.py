@@ -1,9 +1,9 @@
-"""What a model is trained for, as the trainer sees it. To add a task, write one file like translation.py.
+"""The interface between a task and the trainer. To add a task, write one file like translation.py.
 
     Task       prepare: corpora -> data in the run directory     evaluate, publish: weights -> something to use
       └─ open ──▶ Objective    one training: order and batches of the examples, the model, its loss, its validation
 
-The trainer knows nothing else: not of pairs, of two languages, or of any metric by name.
+The trainer knows nothing else: it has no notion of pairs, languages or particular metrics.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from tongsa.runs.job import TrainOptions
 
 
 class Batch(Protocol):
-    """Tensors of some examples."""
+    """Tensors of a batch of examples."""
 
     def to(self, device: torch.device) -> Self: ...
 
 
 class Order(Protocol):
-    """In which order a training goes through its examples: a pure function of the seed and the epoch."""
+    """The order in which a training visits its examples: a pure function of the seed and the epoch."""
 
     def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        """The chunks of every update from `start` on, each with the position behind it; without end."""
+        """An endless iterator over the updates from `start` on: the position after each, and its chunks."""
 
     def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
-        """Which of an update's chunks the worker `rank` of `size` takes."""
+        """Indices of the chunks of an update that worker `rank` of `size` processes."""
 
 
 class Workers(Protocol):
@@ -54,11 +54,11 @@ class Workers(Protocol):
         """Replace the tensor by its sum over the workers."""
 
     def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:
-        """Lists of ids, of which each worker has some, collected on all of them."""
+        """Collect on every worker the lists of ids that are spread over the workers."""
 
 
 class SingleWorker:
-    """A process that works alone."""
+    """The only worker of a training in one process."""
 
     rank = 0
     size = 1
@@ -76,61 +76,61 @@ P = TypeVar("P")
 
 
 class Objective(ABC, Generic[M, B]):
-    """What one training minimises, with its data opened. Every worker has one."""
+    """What a training minimises, with its data opened. Every worker has its own."""
 
     order: Order
     examples: int
-    """How many there are to train on."""
+    """Number of training examples."""
     selects: str
     """Name of the metric (of evaluation.metrics.METRICS) that selects checkpoints; `validate` computes it."""
 
     @abstractmethod
     def build(self) -> M:
-        """A model with fresh weights, drawn from torch's random numbers."""
+        """A model with freshly initialised weights, drawn from torch's global random generator."""
 
     @abstractmethod
     def batch(self, rows: Rows, seed: int) -> B:
-        """These examples; whatever is random about them is a function of the seed."""
+        """A batch of these examples; all randomness in it is a function of the seed."""
 
     @abstractmethod
     def loss(self, model: M, batch: B) -> Loss:
-        """Sums over the batch, and how many tokens (or other things) they are sums over."""
+        """The loss summed over the batch, and the number of tokens (or other units) in the sum."""
 
     @abstractmethod
     def validate(self, model: M, workers: Workers) -> Mapping[str, Score]:
-        """Scores on the validation set by name of the metric, the same on all workers; the model is in eval mode."""
+        """Scores on the validation set by metric name, the same on all workers; the model is in eval mode."""
 
     def begin_stage(self, model: M, stage: int) -> None:
         """Called before the first update, when a training is resumed, and when a new stage begins."""
 
     def stage_ends(self, stage: int, validations_since_best: int, fraction: float) -> bool:
-        """Whether this validation was the last of the stage: learning rate, budget and best score then begin anew.
+        """Whether the stage ends with this validation; learning rate, budget and best score are then reset.
 
-        `fraction` is the part of the stage's budget that is used.
+        `fraction` is the fraction of the stage's budget that has been used.
         """
         return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """How good some weights are."""
+    """How well a set of weights performs."""
 
     scores: Mapping[str, Score]
-    """By the name of the metric; the one that selects checkpoints is among them."""
+    """Scores by metric name, including the metric that selects checkpoints."""
     confidence: tuple[tuple[float, float], ...] = ()
-    """For the card."""
+    """Calibration of the model's confidence, for the card."""
     examples: Sequence[Mapping[str, Any]] = ()
-    """Validation examples with the model's output, as JSON: one a line of the run directory's examples file."""
+    """Validation examples with the model's output, as JSON: one per line of the run directory's examples file."""
 
 
 class Task(ABC, Generic[P]):
-    """What a model is trained for; `P` is what a finished training gives: a Translator, for example."""
+    """What a model is trained for; `P` is the type that a finished training returns, such as Translator."""
 
     name: str
 
     @abstractmethod
     def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
-        """Write everything that training reads into the run directory; return the recipe, as far as it is decided."""
+        """Write everything that training reads into the run directory; return the recipe, as far as it is known."""
 
     @abstractmethod
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> Objective[Any, Any]:
@@ -138,14 +138,14 @@ class Task(ABC, Generic[P]):
 
     @abstractmethod
     def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
-        """Score weights that may be published, on the validation set."""
+        """Score candidate weights on the validation set."""
 
     @abstractmethod
     def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> P:
-        """Card and weights are written: write the report, say what to do next, and load the result."""
+        """Write the report, print what to do next, and load the result. Card and weights are already written."""
 
 
 def reduced_precision(section: TrainingSection, device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which products are computed in bfloat16, where the recipe says so and the device is a GPU."""
+    """A context that computes products in bfloat16 if the recipe asks for it and the device is a GPU."""
     enabled = section.precision == "bfloat16" and device.type == "cuda"
     return torch.autocast(device.type, torch.bfloat16, enabled=enabled)

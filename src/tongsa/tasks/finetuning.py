@@ -1,4 +1,4 @@
-"""Fine-tuning: training a translator further on new text, with some of the old mixed in so that it is not forgotten."""
+"""Fine-tuning: train a translator further on new text, with some old text mixed in to prevent forgetting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tongsa.runs.directory import Run
 from tongsa.translation.translator import Translator
 
 OLD_PAIRS_SCORED = 500
-"""Pairs of the old text that are held out, to measure what is forgotten."""
+"""Number of pairs of old text held out to measure forgetting."""
 
 SETTINGS: dict[str, Any] = {
     "schedule": "cosine",
@@ -29,7 +29,7 @@ SETTINGS: dict[str, Any] = {
     "chunk_tokens": 0,
     "processes": 0,
 }
-"""Changes to the recipe's [training]: few and small steps, since the weights are good already."""
+"""Changes to the recipe's [training]: few and small steps, since the weights are already good."""
 
 
 def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target: str) -> Recipe:
@@ -51,18 +51,18 @@ def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target:
 
 @dataclass(frozen=True)
 class Mixture:
-    """New pairs, and after them old ones drawn with a seed."""
+    """New pairs, followed by old pairs drawn with a seed."""
 
     new: Corpus
     old: Corpus
     share: float
-    """Fraction of the old pairs that is taken."""
+    """Fraction of the old pairs to use."""
     aside: Split
     """Holds out old pairs for scoring."""
 
     @classmethod
     def of(cls, new: Corpus, old: Corpus, ratio: float, seed: int) -> Mixture:
-        """`ratio` old pairs for each new one, as far as there are so many."""
+        """Mix in `ratio` old pairs for each new one, or all old pairs if there are fewer."""
         new_pairs, old_pairs = sum(1 for _ in new), sum(1 for _ in old)
         aside = Split.holding_out(min(OLD_PAIRS_SCORED, old_pairs // 10), old, seed)
         return cls(new, old, min(1.0, ratio * new_pairs / max(1, old_pairs)), aside)

@@ -1,7 +1,7 @@
-"""The weights that a student takes from its teacher: all that fit, and a few, evenly spaced, of the decoder's layers.
+"""Initialise a student with its teacher's weights: all that fit, and a few evenly spaced decoder layers.
 
-A student that starts from them has little left to learn (Shleifer and Rush 2020): the encoder and the embeddings are
-the teacher's, only the few layers of the decoder have to learn to do the work of all of them.
+Such a student has little left to learn (Shleifer and Rush 2020): encoder and embeddings are the teacher's, and only
+the few decoder layers must learn to do the work of all of the teacher's.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def student_recipe(teacher: Run) -> Recipe:
-    """The teacher's own, but with two decoder layers: the decoder is where the time of translating goes."""
+    """The teacher's recipe with two decoder layers: most of the time of translating is spent in the decoder."""
     recipe = teacher.read_card().recipe
     changes: dict[str, dict[str, Any]] = {"training": SETTINGS}
     if isinstance(recipe.model, TransformerSection):
@@ -41,7 +41,7 @@ def student_recipe(teacher: Run) -> Recipe:
 
 
 def write_inherited(path: Path, teacher: Run, model: ModelSection, subwords: Subwords, seed: int) -> tuple[int, int]:
-    """Write the weights that a student begins with; return how many tensors are the teacher's, and of how many."""
+    """Write a student's initial weights; return the number of tensors taken from the teacher, and of all tensors."""
     torch.manual_seed(seed)
     weights = named_weights(build_model(model, subwords))
     taken = inherited(weights, model, read_tensors(teacher.weights_file), teacher.read_card().recipe.model)

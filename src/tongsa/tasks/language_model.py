@@ -1,4 +1,4 @@
-"""A trained language model: how likely a text is, and how it goes on."""
+"""A trained language model: scores texts and continues them."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ LANGUAGE_MODEL = "lm"
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a model writes after a prompt."""
+    """A continuation of a prompt, written by the model."""
 
     text: str
     log_probability: float
-    """The sum over its tokens, and the end of the line where it came to one."""
+    """The sum over its tokens, including the end of the line if it was reached."""
     ended: bool
-    """False where the limit of length cut it off."""
+    """False if it was truncated at the maximum length."""
 
 
 @dataclass(frozen=True)
 class TextScore:
-    """How likely a line of text is."""
+    """The log-probability of a line of text."""
 
     log_probability: float
-    """The sum over its tokens and its end."""
+    """The sum over the tokens of the line and its end."""
     tokens: int
     words: int
-    """Both count the end of the line."""
+    """Number of words; `tokens` and `words` both include the end of the line."""
 
 
 class LanguageModel:
@@ -79,7 +79,7 @@ class LanguageModel:
         return cls(card, vocabulary, decoder.to(choose_device(device)))
 
     def score(self, lines: Sequence[str]) -> list[TextScore]:
-        """Every line by itself, as the first of a text."""
+        """Score every line by itself, as the first line of a text."""
         found = []
         for line in lines:
             text = tidy(line)
@@ -102,8 +102,8 @@ class LanguageModel:
         samples: int = 1,
         sampling: Sampling | None = None,
     ) -> list[Continuation]:
-        """How a line that begins with `prompt` goes on: greedily, by beam search, or drawn (`sampling`), best first."""
-        # What was trained on are lines after lines: a line begins after the end of another.
+        """Continuations of a line that begins with `prompt`, best first: greedy, by beam search, or by `sampling`."""
+        # The training text is a stream of lines: a line begins after the end of another.
         ids = [END, *self.vocabulary.encode(tidy(prompt))]
         longest = self.decoder.max_length
         if longest is not None:
@@ -125,10 +125,10 @@ def log_loss(
     *,
     share: tuple[int, int] = (0, 1),
 ) -> tuple[float, int]:
-    """The sum of -log p over a stream, and its tokens; a worker (rank, of so many) takes its share of the pieces.
+    """The sum of -log p over a stream, and the number of tokens, for the pieces of worker `share` = (rank, size).
 
     Each token counts once. A model without a context sees pieces that overlap by half, and only the second half of
-    each counts (of the first piece all), so that a token has at least half a piece before it.
+    each counts (but all of the first piece), so that a token has at least half a piece of context.
     """
     device = next(model.parameters()).device
     stride = piece if context else max(1, piece // 2)

@@ -34,14 +34,14 @@ from tongsa.text.subwords import END
 
 DEFAULT_RECIPE = "lm"
 SELECTS = "perplexity"
-"""The metric that selects checkpoints where the recipe names none."""
+"""The metric that selects checkpoints if the recipe names none."""
 METRICS_PER_TOKEN = ("log_loss", "perplexity")
 METRIC_PER_WORD = "word_perplexity"
 
 PROMPTS = 8
-"""Held-out lines of whose first halves the report shows continuations."""
+"""Number of held-out lines whose first halves the report continues."""
 READ_FOR_PROMPTS = 20_000
-"""Tokens of the held-out text that the lines are taken from."""
+"""Number of tokens at the beginning of the held-out text from which these lines are taken."""
 CONTINUATION_TOKENS = 40
 
 
@@ -76,7 +76,7 @@ class LanguageModelling(Task[LanguageModel]):
         for example in evaluation.examples:
             show.say(f"  {example['prompt']} > {example['continuation']}")
         per_word = card.scores[METRIC_PER_WORD].score
-        show.say(f"perplexity on the held-out text: {card.scores[SELECTS].score:.2f} a token, {per_word:.2f} a word")
+        show.say(f"perplexity on held-out text: {card.scores[SELECTS].score:.2f} per token, {per_word:.2f} per word")
         model = LanguageModel.load(run.path, device=device)
         show.say(f"report: {_write_report(run, model, evaluation)}")
         show.say(f"\nthe language model is {run.path}:  tongsa.LanguageModel.load({str(run.path)!r})")
@@ -84,7 +84,7 @@ class LanguageModelling(Task[LanguageModel]):
 
 
 class LanguageModellingObjective(Objective[Decoder, Pieces]):
-    """Cross-entropy of every token, given those before it in its piece (and the model's context before that)."""
+    """Cross-entropy of every token, given the tokens before it in its piece (and the model's context before that)."""
 
     def __init__(self, data: PreparedText, recipe: Recipe, options: TrainOptions) -> None:
         self.data, self.recipe = data, recipe
@@ -120,7 +120,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
 
 
 def validation_scores(model: Decoder, data: PreparedText, recipe: Recipe, workers: Workers) -> dict[str, Score]:
-    """Perplexities on the held-out text: every token counts once, the ends of lines too."""
+    """Perplexities on the held-out text: every token counts once, including the ends of lines."""
     sums = torch.zeros(2, dtype=torch.float64)
     total, tokens = log_loss(
         model,
@@ -138,7 +138,7 @@ def validation_scores(model: Decoder, data: PreparedText, recipe: Recipe, worker
 
 
 def _some_lines(ids: Ids) -> list[list[int]]:
-    """Lines from all over the beginning of a text, without their ends."""
+    """Lines spread over the beginning of a text, without their ends."""
     read = ids[:READ_FOR_PROMPTS].astype(np.int64)
     lines = [line.tolist() for line in np.split(read, np.flatnonzero(read == END) + 1)]
     whole = [line[:-1] for line in lines if len(line) > 2 and line[-1] == END]
@@ -177,13 +177,13 @@ def _check(recipe: Recipe) -> None:
     if not issubclass(kind, Decoder) or issubclass(kind, Seq2Seq):
         known = [name for name in architectures_of(Decoder) if name not in architectures_of(Seq2Seq)]
         problems.append(
-            f"{recipe.model.architecture} is no language model: model.architecture can be {', '.join(known)}"
+            f"{recipe.model.architecture} is not a language model: model.architecture can be {', '.join(known)}"
         )
     if recipe.subwords.sampling:
-        problems.append("subwords.sampling cuts sentences anew; a language model reads one stream: set it to 0")
+        problems.append("subwords.sampling re-segments sentences, but a language model reads one stream: set it to 0")
     longest, piece = recipe.model.longest, recipe.corpus.max_tokens
     if longest is not None and longest < piece:
-        problems.append(f"model.max_positions {longest} must be at least corpus.max_tokens {piece}, a piece's length")
+        problems.append(f"model.max_positions {longest} must be at least corpus.max_tokens {piece}, the piece length")
     if problems:
         raise RecipeError("this recipe cannot train a language model", *problems)
 

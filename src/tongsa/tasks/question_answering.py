@@ -38,13 +38,13 @@ from tongsa.tasks.story_encoding import UNKNOWN, Encoded, Lexicon, StoryBatch, e
 QUESTION_ANSWERING = "qa"
 DEFAULT_RECIPE = "babi"
 HELD_OUT = 0.1
-"""Share of each task's questions that validates, where no questions are given for that."""
+"""Fraction of each task's questions used for validation if no validation questions are given."""
 LINEAR_START = "linear-start"
 """The schedule whose first stage leaves the softmax of the hops out (§4.1)."""
 LINEAR_PATIENCE = 5
 """Validations without a lower loss that end the linear start. With 1 it ended too early (docs/memory-networks.md)."""
 LINEAR_SHARE = 0.5
-"""Part of the budget that the linear start takes at most: 30 of 60 epochs."""
+"""Maximum fraction of the budget for the linear start: 30 of 60 epochs."""
 QUESTIONS_AT_ONCE = 1000
 EXAMPLES_SHOWN = 20
 
@@ -57,11 +57,11 @@ class Answer:
     text: str
     probability: float
     first: int
-    """Sentences of the story before this one did not fit into the memory."""
+    """Index of the first sentence in the memory; earlier sentences of the story did not fit."""
     weights: list[list[float]]
-    """By hop, then by sentence from `first` on: p of Eq. 1."""
+    """Attention weights by hop, then by sentence from `first` on: p in Eq. 1."""
     empty: list[float]
-    """By hop: the weight of all empty places of the memory together."""
+    """Total weight of the empty memory slots, by hop."""
 
     @property
     def right(self) -> bool:
@@ -106,7 +106,7 @@ class QuestionAnswerer:
         found = []
         for row, question in enumerate(questions):
             held = int(encoded.length[row])
-            # The memory holds the most recent sentence first; a story is read the other way round.
+            # The memory has the most recent sentence first; a story is read in the opposite order.
             weights = [p[row, :held].flip(0).tolist() for p in seen]
             empty = [float(p[row, held:].sum()) for p in seen]
             text, probability = self.lexicon.words[int(best.indices[row])], float(best.values[row])
@@ -138,7 +138,7 @@ class QuestionAnswering(Task[QuestionAnswerer]):
         else:
             train, valid = hold_out(questions, HELD_OUT, options.seed)
         if not (train and valid):
-            raise CorpusError(f"{len(questions):,} questions are too few to train on and to validate with")
+            raise CorpusError(f"{len(questions):,} questions are too few for training and validation")
         lexicon = Lexicon.of(questions)
         show.say(f"{len(train):,} questions to train on, {len(valid):,} held out, {len(lexicon):,} words")
         save_questions(run.data / "train.jsonl", train)
@@ -177,7 +177,7 @@ class QuestionAnswering(Task[QuestionAnswerer]):
 
 
 class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
-    """Cross-entropy of the answers; without softmax in the hops as long as the linear start lasts."""
+    """Cross-entropy of the answers; without softmax in the hops during the linear start."""
 
     selects = "log_loss"
 
@@ -229,13 +229,13 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionOrder:
-    """The order in which the questions are gone through: a pure function of the seed and the epoch."""
+    """The order in which the questions are visited: a pure function of the seed and the epoch."""
 
     questions: int
     batch: int
-    """Questions of an update."""
+    """Number of questions per update."""
     chunk: int
-    """Questions that go through the network at once."""
+    """Number of questions that go through the network at once."""
     seed: int
 
     def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
@@ -248,7 +248,7 @@ class QuestionOrder:
             epoch, first = epoch + 1, 0
 
     def epoch(self, number: int) -> list[list[Rows]]:
-        """Every question once."""
+        """The updates of one epoch, each a list of chunks; every question occurs once."""
         order = np.random.default_rng((self.seed, number)).permutation(self.questions)
         updates = np.array_split(order, -(-self.questions // self.batch))
         return [np.array_split(rows, -(-len(rows) // self.chunk)) for rows in updates]
@@ -259,7 +259,7 @@ class QuestionOrder:
 
 @torch.no_grad()
 def measure(network: MemoryNetwork, encoded: Encoded, rows: Tensor, linear: bool = False) -> tuple[float, float]:
-    """Sums over some questions: the loss (of the answers that can be given at all), and how many answers are wrong."""
+    """Sums over a batch of questions: the loss (of answers in the vocabulary), and the number of wrong answers."""
     device = next(network.parameters()).device
     loss, wrong = 0.0, 0.0
     for each in encoded.batches(rows, QUESTIONS_AT_ONCE):
@@ -283,7 +283,7 @@ def training_questions(names: Sequence[str]) -> list[Question]:
 
 
 def hold_out(questions: Sequence[Question], share: float, seed: int) -> tuple[list[Question], list[Question]]:
-    """Questions to train on and questions to validate with: that share of each task, drawn with the seed."""
+    """Training and validation questions; the latter are a fixed fraction of each task, drawn with the seed."""
     generator = torch.Generator().manual_seed(seed)
     kept: list[Question] = []
     held: list[Question] = []

@@ -12,11 +12,11 @@ from tongsa.data.stories import Question, words
 from tongsa.models.memory_network import NOTHING, Encoding, Sentences
 
 UNKNOWN = -1
-"""An answer that no training question has: whatever the model says is wrong."""
+"""An answer that no training question has: the model cannot give it, so it always counts as wrong."""
 
 
 class Lexicon:
-    """The words of the training questions; answers are among them."""
+    """The words of the training questions, including the answers."""
 
     def __init__(self, known: Sequence[str]) -> None:
         self.words = list(known)
@@ -34,7 +34,7 @@ class Lexicon:
 
 @dataclass(frozen=True)
 class StoryBatch:
-    """Questions, ready for the network; its sentences are those of the batch alone."""
+    """A batch of questions for the network, with only the sentences that occur in the batch."""
 
     sentences: Sentences
     story: Tensor
@@ -69,13 +69,13 @@ class Encoded:
     answer: Tensor
     task: Tensor
     unknown_words: int
-    """Different words of the questions and stories that the lexicon does not have: they count for nothing."""
+    """Number of distinct words in the questions and stories that are not in the lexicon, and are ignored."""
 
     def __len__(self) -> int:
         return len(self.answer)
 
     def batch(self, rows: Tensor, noise: float = 0.0, generator: torch.Generator | None = None) -> StoryBatch:
-        """Some of the questions; with the noise of §4.1, up to that share of empty memories among a story's own."""
+        """A batch of the questions; with the noise of §4.1, up to that share of empty memories is added to a story."""
         story, question = self.story[rows], self.question[rows]
         used = torch.cat([torch.tensor([NOTHING]), story.flatten(), question])
         distinct, places = torch.unique(used, return_inverse=True)  # sorted: NOTHING stays row 0
@@ -97,7 +97,7 @@ class Encoded:
 def times(length: Tensor, memories: int, noise: float, generator: torch.Generator | None) -> Tensor:
     """(batch, memories): 1, 2, ... for the sentences of a story, 0 for places without one.
 
-    An empty memory holds nothing, so all it does is to move the sentences behind it further into the past: the times
+    An empty memory holds nothing, so its only effect is to move the sentences after it further into the past: the times
     of a story with `b` empty memories are a draw of `length` out of 1 ... length + b. None goes beyond `memories`.
     """
     places = torch.arange(memories)
@@ -109,7 +109,7 @@ def times(length: Tensor, memories: int, noise: float, generator: torch.Generato
     wide = memories + int(most.max())
     keys = torch.rand(len(length), wide, generator=generator)
     keys[torch.arange(wide) >= (length + empty)[:, None]] = 2.0
-    drawn = keys.argsort(dim=1)[:, :memories] + 1  # of which the first `length` count
+    drawn = keys.argsort(dim=1)[:, :memories] + 1  # only the first `length` count
     drawn[~mask] = wide + 1
     return drawn.sort(dim=1).values.clamp(max=memories) * mask
 

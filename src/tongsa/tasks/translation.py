@@ -41,12 +41,12 @@ from tongsa.text.subwords import END, Subwords, VocabularySizeError
 from tongsa.translation.translator import Translator
 
 SELECTS = "bleu"
-"""The metric that selects checkpoints where the recipe names none."""
+"""The metric that selects checkpoints if the recipe names none."""
 
 LOSSES = ("log_loss", "perplexity")
 
 VALIDATION_CHUNK_TOKENS = 4096
-"""Target tokens whose loss is computed at once in a validation."""
+"""Number of target tokens whose loss is computed at once in a validation."""
 
 EXAMPLES_SHOWN = 10
 
@@ -91,7 +91,7 @@ class Translation(Task[Translator]):
         sources, references = ([pair[side] for pair in data.valid_text] for side in (0, 1))
         translations = Translator.from_weights(card, data.subwords, weights, device=device).translate(sources)
         texts = [translation.text for translation in translations]
-        # What the model's own probability is worth: documents turn it into a confidence.
+        # Calibrates the model's own probability: documents turn it into a confidence.
         means = [translation.log_probability / (len(translation.tokens) + 1) for translation in translations]
         confidence = fit(means, sentence_quality(texts, references))
         selects = selecting_metric(card.recipe)
@@ -180,8 +180,8 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
 
 @torch.no_grad()
 def log_loss(model: Seq2Seq, data: Prepared, workers: Workers) -> tuple[float, int]:
-    """Sum of -log p over the validation tokens, and their number; only pairs that the model can read whole count,
-    since learned positions have an end."""
+    """Sum of -log p over the validation tokens, and their number; only pairs that fit into the model count,
+    since learned positions are limited."""
     tokens = VALIDATION_CHUNK_TOKENS
     order = PairOrder.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
     device = next(model.parameters()).device
@@ -210,7 +210,7 @@ def selecting_metric(recipe: Recipe) -> str:
 
 
 def _recipe_before_reading(options: TrainOptions) -> Recipe:
-    """The recipe as far as it is known before the corpora are read: whatever is wrong with the settings shows now."""
+    """The recipe as far as it is known before the corpora are read, so that wrong settings are reported early."""
     settings = dict(options.settings)
     if options.init:
         recipe = fine_tuning_recipe(Run(Path(options.init)), settings, options.source, options.target)
@@ -223,7 +223,7 @@ def _recipe_before_reading(options: TrainOptions) -> Recipe:
 
 
 def _check_positions(recipe: Recipe) -> None:
-    """Learned positions must reach as far as the corpus does."""
+    """Check that learned positions cover the longest sentences of the corpus."""
     positions, longest = recipe.model.longest, recipe.corpus.max_tokens
     if positions is not None and positions <= longest:
         raise RecipeError(f"model.max_positions {positions} must be above corpus.max_tokens {longest}")
@@ -256,7 +256,7 @@ def _write_ids(
         show.say(f"  {reason}")
     try:
         return write(choice.recipe)
-    except VocabularySizeError as error:  # the text does not bear so many subwords
+    except VocabularySizeError as error:  # the text is too small for so many subwords
         if "subwords.size" in options.settings:
             raise
         show.say(f"  vocabulary {error.bearable:,} instead: {error.what}")
@@ -270,13 +270,13 @@ def _write_initial_weights(run: Run, recipe: Recipe, options: TrainOptions, show
         teacher = Run(Path(options.teacher))
         subwords = Subwords.load(teacher.path)
         taken, all_ = write_inherited(run.initial_weights_file, teacher, recipe.model, subwords, options.seed)
-        show.say(f"begins with the teacher's weights in {taken} of {all_} tensors")
+        show.say(f"starting with the teacher's weights in {taken} of {all_} tensors")
 
 
 def _compare_domains(after: Translator, init: Run, run: Run, device: str, show: Show) -> None:
-    """Say what fine-tuning gained on the new text and lost on the old."""
+    """Report what fine-tuning gained on the new text and lost on the old text."""
     if not init.card_file.is_file():
-        show.say(f"{init.path} is gone, so the scores before fine-tuning are not known")
+        show.say(f"{init.path} no longer exists, so the scores before fine-tuning are unknown")
         return
     before = Translator.load(init.path, device=device)
     found = scores_before_and_after(before, after, run, Prepared.open(run.path).valid_text)

@@ -1,4 +1,4 @@
 """The one trainer, for every task of tasks/: prepare -> fit -> publish (run.py), the loop, workers, checkpoints, log.
 
-`python -m tongsa.training` is a further worker process of a training; `tongsa train` starts it.
+`python -m tongsa.training` is an additional worker process of a training; `tongsa train` starts it.
 """

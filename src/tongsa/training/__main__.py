@@ -1,4 +1,4 @@
-"""`python -m tongsa.training`: a further worker of a training that `tongsa train` runs on this machine."""
+"""`python -m tongsa.training`: an additional worker of a training that `tongsa train` runs on this machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main() -> None:
     try:
         with process_group(given.rank, given.size, rendezvous(given.rendezvous), torch.device(job.device)) as group:
             Trainer(run, recipe, job, group).run(Callbacks())
-    except TrainingError:  # the main process has met it too, and reports it
+    except TrainingError:  # the main process gets the same error and reports it
         sys.exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: a folder each, written completely or not at all; safetensors and JSON, never a pickle.
+"""Checkpoints: one folder each, written completely or not at all; safetensors and JSON, never pickle.
 
 checkpoints/00000500/
   weights.safetensors     kept as long as the average may need it
@@ -26,19 +26,19 @@ from tongsa.evaluation.contracts import Metric
 from tongsa.models.weights import read_tensors
 
 RESUMABLE = 2
-"""How many of the newest checkpoints keep the optimizer's state."""
+"""Number of newest checkpoints that keep the optimizer's state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a training is: everything except weights and optimizer state."""
+    """The state of a training, except weights and optimizer state."""
 
     update: int = 0
     position: Position = field(default_factory=Position)
     seconds: float = 0.0
     target_tokens: int = 0
     fraction: float = 0.0
-    """Part of the budget that is used."""
+    """Fraction of the budget that has been used."""
     best_score: float | None = None
     best_update: int = 0
     validations_since_best: int = 0
@@ -86,7 +86,7 @@ def save_checkpoint(
 
 
 def _write(tensors: dict[str, Tensor], path: Path) -> None:
-    """Write tensors; turn an error of safetensors that hides one of the system back into that."""
+    """Write tensors; raise the OSError that an error of safetensors hides."""
     try:
         save_file(tensors, path)
     except SafetensorError as error:
@@ -97,13 +97,13 @@ def _write(tensors: dict[str, Tensor], path: Path) -> None:
 
 
 def checkpoints(root: Path) -> list[Checkpoint]:
-    """The finished ones, oldest first."""
+    """The complete checkpoints, oldest first."""
     found = [folder for folder in root.iterdir() if folder.name.isdigit()] if root.is_dir() else []
     return [Checkpoint(folder) for folder in sorted(found, key=lambda folder: int(folder.name))]
 
 
 def latest(root: Path) -> Checkpoint | None:
-    """The newest checkpoint that a training can go on from."""
+    """The newest checkpoint from which training can be resumed."""
     resumable = [checkpoint for checkpoint in checkpoints(root) if checkpoint.resumable]
     return resumable[-1] if resumable else None
 
@@ -118,7 +118,7 @@ def prune(root: Path, keep: int, best_by: Metric | None) -> None:
             continue
         if checkpoint.update in wanted:
             (checkpoint.folder / "optimizer.safetensors").unlink(missing_ok=True)
-        else:  # renamed first: a kill half-way must not leave half a checkpoint that looks like a whole one
+        else:  # renamed first: a kill half-way must not leave half a checkpoint that looks complete
             checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
     for leftover in root.glob(".*"):
         shutil.rmtree(leftover, ignore_errors=True)
@@ -136,7 +136,7 @@ def to_average(present: list[Checkpoint], keep: int, best_by: Metric | None) -> 
 
 
 def average(chosen: list[Checkpoint]) -> dict[str, Tensor]:
-    """The mean of their weights (§6.1)."""
+    """The mean of the weights of several checkpoints (§6.1)."""
     total: dict[str, Tensor] = {}
     for checkpoint in chosen:
         for name, weight in checkpoint.weights().items():

@@ -1,7 +1,7 @@
 """Distillation: a student learns from a teacher's translations (Kim and Rush 2016).
 
-A teacher's translations are simpler and more regular than people's, so a student with a shallow decoder, which is where
-the time of translating goes, comes close to the teacher. The teacher has memorised much of a small corpus, and a
+A teacher's translations are simpler and more regular than people's, so a student with a shallow decoder (which takes
+most of the time of translating) comes close to the teacher. The teacher has memorised much of a small corpus, and a
 student that sees nothing else memorises it too; so it also learns from the corpus's own translations.
 """
 
@@ -41,11 +41,11 @@ def distil(
 ) -> Translator | None:
     """Let a teacher translate the corpora of the options into `out`/distilled, and train a student on that.
 
-    beam        hypotheses of the teacher's search
-    inherit     begin with those of the teacher's weights that fit; the subwords are the teacher's in any case
+    beam        beam size of the teacher's search
+    inherit     start with the teacher's weights that fit; the subwords are always the teacher's
     references  learn from the corpora's own translations too
 
-    The languages are the teacher's. With the recipe `auto` the student has the teacher's own with two decoder layers.
+    The languages are the teacher's. The recipe `auto` is the teacher's own with two decoder layers.
     """
     show = show or Silent()
     options.check()

@@ -1,4 +1,4 @@
-"""What the main process shows and writes of a training: the bar, log.jsonl, TensorBoard; and the best model so far."""
+"""Logging in the main process of a training: progress bar, log.jsonl, TensorBoard; also keeps the best model so far."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tongsa.training.loop import Callbacks, Step, Trainer
 
 
 class TrainingLogger:
-    """A context that gives the callbacks for a trainer."""
+    """A context manager that returns the callbacks for a trainer."""
 
     def __init__(self, run: Run, trainer: Trainer, show: Show) -> None:
         self.files, self.trainer, self.show = run, trainer, show
@@ -100,7 +100,7 @@ class TrainingLogger:
 
 
 def card_of(recipe: Recipe, job: Job, progress: Progress, examples: int, weights: str = "") -> Card:
-    """The card of a training that is so far, without scores."""
+    """The card for the current state of the training, without scores."""
     options = job.options
     training = Provenance(
         corpora=options.corpora,
@@ -116,7 +116,7 @@ def card_of(recipe: Recipe, job: Job, progress: Progress, examples: int, weights
 
 
 def _tensorboard(run: Run) -> Any:
-    """A writer where TensorBoard is installed (the extra `tensorboard`), else nothing."""
+    """A writer if TensorBoard is installed (the extra `tensorboard`), otherwise None."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

@@ -1,7 +1,7 @@
 """The training loop, for any task. Every worker runs it; the main one also logs and writes checkpoints.
 
-What the workers must agree on (the sum of the losses, the tokens, how far the budget is used, whether to stop) travels
-behind the gradient in the one sum of each update, so they never drift apart.
+Everything that the workers must agree on (loss, number of tokens, used budget, whether to stop) is appended to the
+gradient and summed with it once per update, so they never diverge.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tongsa.training.optimizer import FlatOptimizer
 from tongsa.training.workers import ProcessGroup
 
 VALIDATIONS = 20
-"""Validations of a training, unless the recipe says how often."""
+"""Number of validations in a training, unless the recipe sets the interval."""
 
 MAX_BAD_UPDATES = 3
 """Consecutive updates with a non-finite gradient before training stops."""
@@ -49,24 +49,24 @@ class End(enum.IntEnum):
 
 
 class Step(NamedTuple):
-    """What all workers know after an update."""
+    """The result of an update, known to all workers."""
 
     loss: float
     log_loss: float
     tokens: int
-    """Tokens of the update, or whatever else the loss is a mean over."""
+    """Number of tokens in the update, or of whatever the loss is averaged over."""
     gradient_norm: float
     rate: float
     fraction: float
-    """Part of the budget that is used with this update."""
+    """Fraction of the budget used, including this update."""
     end: End
     skipped: bool
-    """The gradient was not finite, and the weights stayed as they were."""
+    """The gradient was not finite, and the weights are unchanged."""
 
 
 @dataclass
 class Callbacks:
-    """What is done with what happens; only the main process does anything."""
+    """Hooks for the events of a training; they do nothing except in the main process."""
 
     on_update: Callable[[Step, Progress], None] = lambda step, progress: None
     on_validation: Callable[[Mapping[str, Score], Progress], None] = lambda scores, progress: None
@@ -74,7 +74,7 @@ class Callbacks:
 
 
 class Trainer:
-    """One training of a prepared run directory, from its last checkpoint on."""
+    """Trains a prepared run directory, starting from its last checkpoint."""
 
     def __init__(self, run: Run, recipe: Recipe, job: Job, group: ProcessGroup) -> None:
         self.files, self.recipe, self.job, self.group = run, recipe, job, group
@@ -90,7 +90,7 @@ class Trainer:
         self.progress = Progress()
         self.bad_updates = 0
         self.stopping = False
-        """Set (by Ctrl-C) in the main process: all workers stop after the update under way."""
+        """Set (by Ctrl-C) in the main process: all workers stop after the current update."""
         checkpoint = latest(run.checkpoints)
         if checkpoint:
             load_weights(self.model, checkpoint.weights())
@@ -120,7 +120,7 @@ class Trainer:
         raise AssertionError("an order of updates has no end")
 
     def update(self, chunks: list[Rows]) -> Step:
-        """One step of the optimizer on the sum of the chunks' gradients, each worker having its share of them."""
+        """One optimizer step on the sum of the chunks' gradients; each worker computes its share of the chunks."""
         optimizer = self.optimizer
         optimizer.clear()
         for index in self.objective.order.share(chunks, self.group.rank, self.group.size):
@@ -168,7 +168,7 @@ class Trainer:
                 f"the gradient was not finite ({norm}) in {MAX_BAD_UPDATES} updates in a row, "
                 f"the last being update {self.progress.update + 1:,}",
                 "The learning rate is likely too high: lower training.peak, or lengthen training.warmup.",
-                f"The last checkpoint is safe. Go on from it:  tongsa resume {self.files.path} --set training.peak=...",
+                f"The last checkpoint is safe. Continue:  tongsa resume {self.files.path} --set training.peak=...",
             )
 
     def _seconds(self) -> float:
@@ -228,7 +228,7 @@ class Trainer:
             self._begin_stage(self.progress.stage + 1)
 
     def _begin_stage(self, stage: int) -> None:
-        """Learning rate, budget of updates and best score begin anew."""
+        """Start the next stage: reset the learning rate, the budget of updates and the best score."""
         self.progress = dataclasses.replace(
             self.progress,
             stage=stage,

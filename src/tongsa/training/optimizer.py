@@ -1,6 +1,6 @@
 """Optimizers over one flat vector: all weights are views of it, and all gradients of another.
 
-So clearing the gradients, summing them over workers, clipping and the step itself are one operation each.
+Clearing the gradients, summing them over workers, clipping and the step itself are therefore one operation each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def sgd(weights: nn.Parameter, section: TrainingSection) -> torch.optim.Optimize
 
 
 OPTIMIZERS: dict[str, Callable[[nn.Parameter, TrainingSection], torch.optim.Optimizer]] = {"adam": adam, "sgd": sgd}
-"""By the name that `training.optimizer` has."""
+"""Optimizers by their name in `training.optimizer`."""
 
 
 class FlatOptimizer:
@@ -36,9 +36,9 @@ class FlatOptimizer:
         extra: int = 0,
         zeros: Callable[[int], Tensor] = torch.zeros,
     ) -> None:
-        """`extra` numbers stand behind the gradient, to be summed over the workers along with it.
+        """`extra` numbers are appended to the gradient and summed over the workers with it.
 
-        `zeros` makes the vector of both, for the CPU.
+        `zeros` allocates the vector of both on the CPU.
         """
         parameters = list(model.parameters())
         size = sum(parameter.numel() for parameter in parameters)
@@ -63,7 +63,7 @@ class FlatOptimizer:
         self.message.zero_()
 
     def clip(self, norm: float, largest: float) -> None:
-        """Scale the gradient, whose norm is given, down to the largest allowed norm (0: none)."""
+        """Scale the gradient, whose norm is given, down to the maximum norm (0: no limit)."""
         if largest and norm > largest:
             self.gradient *= largest / norm
 
@@ -72,7 +72,7 @@ class FlatOptimizer:
         self._optimizer.step()
 
     def state(self) -> dict[str, Tensor]:
-        """Moments and count of steps, for a checkpoint; empty for an optimizer that keeps nothing."""
+        """Moments and number of steps, for a checkpoint; empty for an optimizer without state."""
         kept = self._optimizer.state[self.weights]
         return {name: value.clone() for name, value in kept.items() if isinstance(value, Tensor)}
 

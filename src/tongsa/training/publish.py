@@ -1,4 +1,4 @@
-"""The end of a training: choose the weights, write them with their card, and let the task make something of them."""
+"""The end of a training: choose the weights, write them with their card, and let the task publish them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tongsa.training.logger import card_of
 def publish(run: Run, device: str, show: Show) -> Any:
     """Publish the average of the checkpoints or the last one, whichever scores better on the validation set.
 
-    Returns what the task makes of it: for translation, a Translator.
+    Return the published model: for translation, a Translator.
     """
     recipe, job = run.read_job()
     task = TASKS.find(job.options.task)

@@ -1,4 +1,4 @@
-"""prepare -> fit -> publish, and what is made of the three: `tongsa.train`, `tongsa.resume`."""
+"""prepare -> fit -> publish, and `tongsa.train` and `tongsa.resume`, which combine them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def train(
 ) -> Any:
     """Train a model into the directory `out`, and load it: for translation, a Translator.
 
-    The parameters are those of `TrainOptions`, which documents them. None where the training was interrupted, or where
+    The parameters are those of `TrainOptions`, which documents them. Return None if the training was interrupted, or if
     this process is one of several and not the main one.
     """
     options = TrainOptions(
@@ -98,7 +98,7 @@ def resume(
     device: str | None = None,
     show: Show | None = None,
 ) -> Any:
-    """Go on with the training in the directory `out`, perhaps with other settings or another budget."""
+    """Continue the training in the directory `out`, optionally with other settings or another budget."""
     run, show = Run(Path(out)), show or Silent()
     if is_main():
         change_job(run, settings or {}, minutes, device)
@@ -108,7 +108,7 @@ def resume(
 
 
 def fit_and_publish(run: Run, show: Show, device: str = "auto") -> Any:
-    """Train a prepared run directory to its end, and publish it; None where it was interrupted."""
+    """Train a prepared run directory to the end, and publish it; return None if it was interrupted."""
     end = fit(run, show, device)
     if not is_main() or end == End.INTERRUPTED:
         return None
@@ -118,7 +118,7 @@ def fit_and_publish(run: Run, show: Show, device: str = "auto") -> Any:
 
 
 def prepare(run: Run, options: TrainOptions, show: Show) -> None:
-    """Read the corpora; leave a run directory that `fit` can train."""
+    """Read the corpora and write a run directory that `fit` can train."""
     options.check()
     run.refuse_to_overwrite()
     recipe = TASKS.find(options.task).prepare(run, options, show)
@@ -126,7 +126,7 @@ def prepare(run: Run, options: TrainOptions, show: Show) -> None:
 
 
 def write_job(run: Run, recipe: Recipe, options: TrainOptions) -> None:
-    """Decide what recipe and options leave to the machine, and write it down: `resume` must not decide anew."""
+    """Decide what recipe and options leave open, and record it, so that `resume` makes the same choices."""
     device = choose_device(options.device)
     threads = options.threads or usable_cores()
     decided = resolved(recipe, threads, device)
@@ -135,9 +135,9 @@ def write_job(run: Run, recipe: Recipe, options: TrainOptions) -> None:
 
 
 def share_prepared(prepared: Run, run: Run, recipe: Recipe, options: TrainOptions) -> None:
-    """Begin a training on what another run directory has prepared: `fit` trains it with this recipe."""
+    """Set up a training with the data that another run directory has prepared: `fit` trains it with this recipe."""
     shutil.rmtree(run.path, ignore_errors=True)  # a kill may have left half of the links
-    # Links need no room; ids are never written in place, so none can be changed through them.
+    # Links take no space; ids are never written in place, so they cannot be changed through a link.
     ignored = shutil.ignore_patterns(prepared.log_file.name)
     shutil.copytree(prepared.path, run.path, copy_function=_link, ignore=ignored)
     write_job(run, recipe, options)
@@ -151,9 +151,9 @@ def _link(source: str, target: str) -> None:
 
 
 def fit(run: Run, show: Show, device: str = "auto") -> End:
-    """Train a prepared run directory, from its last checkpoint where it has one, with all its worker processes.
+    """Train a prepared run directory with all its worker processes, starting from its last checkpoint if it has one.
 
-    The device is that of the job; under torchrun it must be given, since workers meet before the job is written.
+    The device is that of the job; under torchrun it must be given, since workers connect before the job is written.
     """
     keep_freed_memory()
     with _workers(run, device) as group:
@@ -166,12 +166,12 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
             end = trainer.run(callbacks)
     if end == End.INTERRUPTED:
         show.say(f"stopped after update {trainer.progress.update:,}; everything is saved")
-        show.say(f"to go on:  tongsa resume {run.path}")
+        show.say(f"to continue:  tongsa resume {run.path}")
     return end
 
 
 def is_main() -> bool:
-    """Whether this process is the main one: under torchrun, that of rank 0."""
+    """Whether this is the main process: under torchrun, the one of rank 0."""
     return int(os.environ["RANK"]) == 0 if started_by_torchrun() else True
 
 
@@ -189,18 +189,18 @@ def resolved(recipe: Recipe, threads: int, device: torch.device) -> Recipe:
 
 
 def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
-    """The recipe's, or what is fastest; never more than a process's share of an update."""
+    """The recipe's chunk size, or the fastest one; never more than a process's share of an update."""
     fastest = (2048 if recipe.model.d_model <= NARROW else 1024) if on_cpu else 8192
     section = recipe.training
     return min(section.chunk_tokens or fastest, max(1, section.batch_tokens // processes))
 
 
 RESUMABLE: dict[str, list[str]] = {"corpus": [], "subwords": ["sampling"], "model": ["dropout"]}
-"""Sections that a resumed training must keep, and the keys of them that may change: neither shapes nor ids do."""
+"""Sections that a resumed training must keep, with the keys that may change because no shape or id depends on them."""
 
 
 def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, device: str | None) -> None:
-    """Change the recipe, budget or device of a training that is to go on."""
+    """Change the recipe, budget or device of a training before it is resumed."""
     recipe, job = run.read_job()
     changed = recipe.with_settings(settings)
     for section, free in RESUMABLE.items():
@@ -208,7 +208,7 @@ def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, dev
         if dataclasses.replace(before, **{key: getattr(after, key) for key in free}) != after:
             raise UsageError(
                 f"the section [{section}] of a training cannot change when it is resumed",
-                "Begin a new one with another --out instead.",
+                "Start a new training with another --out instead.",
             )
     options = dataclasses.replace(job.options, minutes=minutes or job.options.minutes)
     place = str(choose_device(device)) if device else job.device
@@ -217,7 +217,7 @@ def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, dev
 
 @contextmanager
 def _workers(run: Run, device: str) -> Iterator[ProcessGroup]:
-    """Join the workers that torchrun has started, or start as many as the recipe says."""
+    """Join the workers that torchrun has started, or start as many as the recipe specifies."""
     if started_by_torchrun():
         place = choose_device(device)
         if place.type == "cuda":
@@ -232,7 +232,7 @@ def _workers(run: Run, device: str) -> Iterator[ProcessGroup]:
 
 @contextmanager
 def _stop_on_signal(trainer: Trainer, show: Show) -> Iterator[None]:
-    """The first Ctrl-C stops the training after the update under way, the second one at once."""
+    """The first Ctrl-C stops the training after the current update, the second one at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         if trainer.stopping:
@@ -242,7 +242,7 @@ def _stop_on_signal(trainer: Trainer, show: Show) -> Iterator[None]:
 
     try:
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: the caller's signals are the caller's
+    except ValueError:  # not in the main thread: leave signals to the caller
         yield
         return
     try:

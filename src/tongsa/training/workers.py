@@ -1,7 +1,7 @@
 """Worker processes that train one model together: each takes a share of every update's chunks; gradients are summed.
 
-On a CPU a few processes of one thread each are faster than one process of several, so `tongsa train` starts them by
-itself; on a cluster `torchrun` starts them. PyTorch's own collectives carry the sums: gloo on the CPU, NCCL on GPUs.
+On a CPU, several processes of one thread each are faster than one process of several threads, so `tongsa train` starts
+them; on a cluster `torchrun` starts them. PyTorch's own collectives carry the sums: gloo on the CPU, NCCL on GPUs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TIMEOUT = timedelta(hours=24)
 
 
 class SharedGradients:
-    """A vector for each worker of one machine, in memory that all of them see.
+    """One vector per worker of one machine, in shared memory.
 
     To sum them, every worker adds up one stretch of all vectors and writes the sum back into all of them: nothing
     passes through sockets, which would copy a gradient several times over.
@@ -46,8 +46,8 @@ class SharedGradients:
 
     @classmethod
     def open(cls, rank: int, size: int, length: int) -> SharedGradients | None:
-        """Called by all workers together; None where the system cannot share memory by name."""
-        # A file without a name: it is gone with the last process that has it, whatever ends that process.
+        """Called by all workers together; returns None if the system cannot share memory by name."""
+        # An anonymous file: it disappears with the last process that has it open, however that process ends.
         file = os.memfd_create("tongsa") if rank == 0 and sys.platform == "linux" else -1
         if file >= 0:
             os.truncate(file, 4 * size * length)
@@ -63,7 +63,7 @@ class SharedGradients:
         return cls(vectors.view(size, length), rank)
 
     def sum(self) -> None:
-        """Called by all workers together: afterwards each vector is the sum of what they were."""
+        """Called by all workers together: replaces each vector by the sum of all of them."""
         dist.barrier()
         total, *others = (vector[self.stretch] for vector in self.vectors)
         for other in others:
@@ -75,7 +75,7 @@ class SharedGradients:
 
 @dataclass
 class ProcessGroup:
-    """The worker processes of a training, and which of them this one is."""
+    """The worker processes of a training, and the rank of this one among them."""
 
     rank: int = 0
     size: int = 1
@@ -89,7 +89,7 @@ class ProcessGroup:
         return self.rank == 0
 
     def zeros(self, length: int) -> Tensor:
-        """A vector that is summed often; where possible, in memory that all workers see."""
+        """A vector of zeros that is summed often; in shared memory if possible."""
         if self.one_machine:
             self.shared = SharedGradients.open(self.rank, self.size, length)
         return torch.zeros(length) if self.shared is None else self.shared.mine
@@ -105,12 +105,12 @@ class ProcessGroup:
             except RuntimeError as error:
                 raise TrainingError(
                     "a worker process of this training has died",
-                    "Perhaps the memory was used up: a smaller training.chunk_tokens needs less.",
-                    "The last checkpoint is safe. To go on from it:  tongsa resume DIR",
+                    "It may have run out of memory: a smaller training.chunk_tokens needs less.",
+                    "The last checkpoint is safe. Continue from it:  tongsa resume DIR",
                 ) from error
 
     def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:
-        """Lists of ids, of which each worker has some, collected on all of them."""
+        """Collect on every worker the lists of ids that are spread over the workers."""
         width = torch.tensor([max((len(ids) for ids in rows.values()), default=0)])
         if self.size > 1:
             dist.all_reduce(width, op=dist.ReduceOp.MAX)
@@ -132,7 +132,7 @@ def started_by_torchrun() -> bool:
 
 @contextmanager
 def process_group(rank: int, size: int, rendezvous: str, device: torch.device) -> Iterator[ProcessGroup]:
-    """Be one of the workers while the block lasts."""
+    """Join the workers as one of them for the duration of the block."""
     if size == 1:
         yield ProcessGroup()
         return
@@ -146,7 +146,7 @@ def process_group(rank: int, size: int, rendezvous: str, device: torch.device) -
 
 @contextmanager
 def start_workers(size: int, run: Run, device: torch.device) -> Iterator[ProcessGroup]:
-    """Start `size - 1` more worker processes on this machine, and be the main one while the block lasts."""
+    """Start `size - 1` more worker processes on this machine, and act as the main one for the duration of the block."""
     if size == 1:
         yield ProcessGroup()
         return
@@ -154,14 +154,14 @@ def start_workers(size: int, run: Run, device: torch.device) -> Iterator[Process
         os.environ["GLOO_SOCKET_IFNAME"] = "lo0" if sys.platform == "darwin" else "lo"
         command = [sys.executable, "-m", "tongsa.training", str(run.path)]
         command += ["--rendezvous", folder, "--parent", str(os.getpid()), "--size", str(size), "--rank"]
-        # A process group of its own: Ctrl-C on a terminal is for the main process, which tells the workers.
+        # Its own process group: Ctrl-C in a terminal goes only to the main process, which stops the workers.
         workers = [subprocess.Popen([*command, str(rank)], process_group=0) for rank in range(1, size)]
         try:
             _wait_until_started(Path(folder), workers)
             with process_group(0, size, rendezvous(Path(folder)), device) as group:
                 yield group
         except BaseException:
-            for each in workers:  # they hold nothing that must be saved
+            for each in workers:  # they have nothing to save
                 each.kill()
             raise
         finally:
@@ -169,7 +169,7 @@ def start_workers(size: int, run: Run, device: torch.device) -> Iterator[Process
 
 
 def rendezvous(folder: Path) -> str:
-    """The address under which PyTorch lets the workers of one machine find each other."""
+    """The address at which the workers of one machine find each other."""
     return f"file://{folder}/rendezvous"
 
 
@@ -189,7 +189,7 @@ def _wait_until_started(folder: Path, workers: list[subprocess.Popen[bytes]]) ->
         if ended:
             raise TrainingError(
                 f"a worker process of this training could not start (exit code {ended[0]})",
-                "Its own message stands above. To train in one process:  --set training.processes=1",
+                "Its own message is above. To train in one process:  --set training.processes=1",
             )
         time.sleep(0.02)
 
@@ -209,7 +209,7 @@ def stay_below(parent: int) -> None:
     if sys.platform == "linux":
         die_with_parent = 1  # PR_SET_PDEATHSIG
         ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before this process asked to be told
+    if os.getppid() != parent:  # the parent died before the request was made
         sys.exit(1)
 
 

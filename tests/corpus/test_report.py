@@ -98,7 +98,7 @@ def test_names_of_faults_are_checked() -> None:
     assert chosen_faults(["copy", "cut"], ["cut"], []) == ["copy"]
     assert "numbers" not in chosen_faults([], [], [])
     assert "numbers" in chosen_faults([], [], ["numbers"])
-    with pytest.raises(UsageError, match=r"(?s)nonsense is no fault.*\n  mojibake"):
+    with pytest.raises(UsageError, match=r"(?s)unknown fault: nonsense.*\n  mojibake"):
         chosen_faults(["nonsense"], [], [])
 
 

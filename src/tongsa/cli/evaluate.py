@@ -22,7 +22,6 @@ from tongsa.cli.options import (
     SearchOptions,
     grouped,
 )
-from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
 def evaluate(
     directory: Directory,
     corpus: Corpora,
-    metric: Annotated[str, typer.Option("--metric", help="Names of metrics, separated by commas.")] = ",".join(
-        TRANSLATION_METRICS
-    ),
+    metric: Annotated[
+        str, typer.Option("--metric", help="Names of metrics, with commas (by default bleu,chrf,ter).")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
     save: Annotated[Path | None, typer.Option("--save", help="Write the translations to this file.")] = None,
     beam: Beam = None,
@@ -52,9 +51,10 @@ def evaluate(
     """
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
+    from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
     from tongsa.formats.pairs import Reading, open_corpus
 
-    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()]
+    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()] or TRANSLATION_METRICS
     text_metrics(metrics)  # an unknown one is an error before the minutes of translating
     translator = engine.load(directory)
     source, target = translator.card.source, translator.card.target

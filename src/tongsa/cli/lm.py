@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from tongsa.cli.options import Encoding, Threads, grouped
+from tongsa.cli.options import Encoding, Seed, Threads, grouped
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions:
+    panel: ClassVar[str] = "Text"
+
+    lines: Annotated[int | None, typer.Option("--lines", help="Lines of the text to learn from (all by default).")] = (
+        None
+    )
+    vocabulary: Annotated[int, typer.Option("--vocabulary", help="Most frequent words; others are <unk>.")] = 10_000
+    encoding: Encoding = "utf-8"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    panel: ClassVar[str] = "Network and training"
+
+    d: Annotated[int, typer.Option("--width", help="Width of the embeddings.")] = 150
+    hops: Annotated[int, typer.Option("--hops", help="Times that the memory is read.")] = 6
+    memories: Annotated[int, typer.Option("--memories", help="Words in the memory: those just before.")] = 50
+    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the text.")] = 5
+    dropout: Annotated[float, typer.Option("--dropout", help="Not in the paper: 0 leaves it out.")] = 0.2
+    seed: Seed = 1
+    threads: Threads = None
 
 
 @grouped
@@ -16,17 +41,10 @@ def lm(
     valid: Annotated[Path, typer.Option("--valid", help="Held-out text, measured after every epoch.")],
     test: Annotated[Path | None, typer.Option("--test", help="Held-out text, measured once at the end.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Where to write the model and its figures.")] = Path("runs/lm"),
-    lines: Annotated[int | None, typer.Option("--lines", help="Of the text, from its beginning (all).")] = None,
-    vocabulary: Annotated[int, typer.Option("--vocabulary", help="Most frequent words; others are <unk>.")] = 10_000,
-    d: Annotated[int, typer.Option("--width", help="Of the embeddings.")] = 150,
-    hops: Annotated[int, typer.Option("--hops", help="Looks over the words before.")] = 6,
-    memories: Annotated[int, typer.Option("--memories", help="Words that it looks back.")] = 50,
-    epochs: Annotated[int, typer.Option("--epochs", help="Passes over the text.")] = 5,
-    dropout: Annotated[float, typer.Option("--dropout", help="Not in the paper: 0 leaves it out.")] = 0.2,
-    seed: Annotated[int, typer.Option("--seed", help="Seed for all random choices.")] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on after the last whole epoch.")] = False,
-    encoding: Encoding = "utf-8",
-    threads: Threads = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a training that was interrupted.")] = False,
+    *,
+    words: TextOptions,
+    network: NetworkOptions,
 ) -> None:
     """Train the memory network as a language model, and measure it against a trigram on held-out text.
 
@@ -35,18 +53,6 @@ def lm(
     from tongsa.base.progress import for_this_stream
     from tongsa.lab.language_model import Settings, as_text, run
 
-    settings = Settings(
-        text=str(text),
-        lines=lines,
-        vocabulary=vocabulary,
-        d=d,
-        hops=hops,
-        memories=memories,
-        epochs=epochs,
-        dropout=dropout,
-        seed=seed,
-        encoding=encoding,
-        threads=threads,
-    )
+    settings = Settings(text=str(text), **asdict(words), **asdict(network))
     held_out = {"valid": valid} | ({"test": test} if test else {})
     print(as_text(run(settings, held_out, out, resume, for_this_stream()), settings), end="")

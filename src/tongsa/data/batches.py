@@ -8,6 +8,7 @@ is a pure function of the seed and the epoch: a position is two numbers, and any
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -45,9 +46,31 @@ class Batch(NamedTuple):
         return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
 
+class EpochOrder(ABC):
+    """The order in which a training goes through its examples, epoch by epoch."""
+
+    @abstractmethod
+    def epoch(self, number: int) -> list[list[Rows]]:
+        """Every example once: the chunks of each update, a pure function of the seed and the number."""
+
+    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
+        """The chunks of every update from `start` on, and the position behind it; without end."""
+        epoch, first = start
+        while True:
+            groups = self.epoch(epoch)
+            for update in range(first, len(groups)):
+                last = update + 1 == len(groups)
+                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
+            epoch, first = epoch + 1, 0
+
+    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
+        """Which of an update's chunks the worker `rank` of `size` takes: chunks of one size are taken in turns."""
+        return list(range(rank, len(chunks), size))
+
+
 @dataclass(frozen=True, kw_only=True)
-class PairOrder:
-    """The order of updates, chunks and pairs in a training."""
+class Plan(EpochOrder):
+    """The order in which pairs are gone through: chunks of pairs of similar length."""
 
     source_lengths: NDArray[np.int32]
     target_lengths: NDArray[np.int32]
@@ -65,16 +88,6 @@ class PairOrder:
             chunk_tokens=chunk_tokens,
             seed=seed,
         )
-
-    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        """Yield the chunks of every update from `start` on, each with the position after it, forever."""
-        epoch, first = start
-        while True:
-            groups = self.epoch(epoch)
-            for update in range(first, len(groups)):
-                last = update + 1 == len(groups)
-                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
-            epoch, first = epoch + 1, 0
 
     def epoch(self, number: int) -> list[list[Rows]]:
         """Return the updates of an epoch, each a list of chunks; every pair occurs once."""

@@ -24,7 +24,7 @@ from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.base.files import replacing, write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.data.batches import Position, Rows
+from tongsa.data.batches import EpochOrder, Rows
 from tongsa.text.lines import read_lines, tidy
 from tongsa.text.subwords import END, Subwords, Vocabulary, learn
 
@@ -191,8 +191,8 @@ def cut(ids: Ids, starts: Rows, length: int, context: int, pad: int) -> Pieces:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PieceOrder:
-    """The order of updates and chunks of a stream; a chunk is a list of the starts of its pieces."""
+class PieceOrder(EpochOrder):
+    """The order in which a stream is gone through; a chunk is a list of places where its pieces begin."""
 
     tokens: int
     """Number of tokens in the stream."""
@@ -201,16 +201,6 @@ class PieceOrder:
     batch_tokens: int
     chunk_tokens: int
     seed: int
-
-    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        """Yield the chunks of every update from `start` on, each with the position after it, forever."""
-        epoch, first = start
-        while True:
-            groups = self.epoch(epoch)
-            for update in range(first, len(groups)):
-                last = update + 1 == len(groups)
-                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
-            epoch, first = epoch + 1, 0
 
     def epoch(self, number: int) -> list[list[Rows]]:
         """Return the updates of an epoch. Every token occurs once, except those before the first cut, which varies."""
@@ -222,7 +212,3 @@ class PieceOrder:
         per_update = max(1, round(self.batch_tokens / (pieces_of_a_chunk * self.piece)))
         groups = np.array_split(np.arange(len(chunks)), max(1, round(len(chunks) / per_update)))
         return [[chunks[i] for i in group] for group in groups]
-
-    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
-        """Assign chunks to workers in turn; all pieces have the same length."""
-        return list(range(rank, len(chunks), size))

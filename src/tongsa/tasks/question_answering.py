@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
-from tongsa.data.batches import Position, Rows
+from tongsa.data.batches import EpochOrder, Rows
 from tongsa.data.stories import Question, load_questions, read_questions, read_tasks, save_questions
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import build_a
@@ -228,8 +228,8 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuestionOrder:
-    """The order in which the questions are visited: a pure function of the seed and the epoch."""
+class QuestionOrder(EpochOrder):
+    """The order in which the questions are gone through: a pure function of the seed and the epoch."""
 
     questions: int
     batch: int
@@ -238,23 +238,11 @@ class QuestionOrder:
     """Number of questions that go through the network at once."""
     seed: int
 
-    def updates(self, start: Position) -> Iterator[tuple[Position, list[Rows]]]:
-        epoch, first = start
-        while True:
-            groups = self.epoch(epoch)
-            for update in range(first, len(groups)):
-                last = update + 1 == len(groups)
-                yield Position(epoch + 1, 0) if last else Position(epoch, update + 1), groups[update]
-            epoch, first = epoch + 1, 0
-
     def epoch(self, number: int) -> list[list[Rows]]:
         """The updates of one epoch, each a list of chunks; every question occurs once."""
         order = np.random.default_rng((self.seed, number)).permutation(self.questions)
         updates = np.array_split(order, -(-self.questions // self.batch))
         return [np.array_split(rows, -(-len(rows) // self.chunk)) for rows in updates]
-
-    def share(self, chunks: list[Rows], rank: int, size: int) -> list[int]:
-        return list(range(rank, len(chunks), size))
 
 
 @torch.no_grad()

@@ -180,3 +180,9 @@ def test_nothing_that_came_from_outside_is_run(path: Path) -> None:
 def test_a_file_is_one_idea_of_at_most_400_lines(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
     assert path.stem not in ("utils", "helpers", "misc", "common")
+
+
+def test_no_two_test_files_have_the_same_name() -> None:
+    """pytest imports them by name alone."""
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from following import ROOT, _as_if_installed
 
+from extend.following import ROOT, _as_if_installed
 from tongsa.demo.grammar import corpus
 
 PROJECT = """

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tongsa.lab.compare.verdict import Comparison
 
 from tongsa.config import ModelSection, TransformerSection
 from tongsa.data.prepare import Prepared
+from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.operations import flops_per_token
 from tongsa.models import build
 from tongsa.models.recurrent import RecurrentSection

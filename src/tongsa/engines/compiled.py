@@ -131,22 +131,25 @@ class _Making(NamedTuple):
     def _pairs(self, exact: Path) -> list[tuple[list[str], list[str]]]:
         """Pieces to compare precisions on: validation examples, or else what the model makes of noise."""
         source, target = self.subwords.source, self.subwords.target
-        if examples := _examples(Run(self.directory)):
-            return [(source.pieces(source.encode(a)), target.pieces(target.encode(b))) for a, b in examples]
+        examples = [(source.encode(a), target.encode(b)) for a, b in _examples(Run(self.directory))]
+        short = [(a, b) for a, b in examples if max(len(a), len(b)) < max_positions(self.config)]
+        if short:
+            return [(source.pieces(a), target.pieces(b)) for a, b in short]
         draw = random.Random(1)
         pieces = source.all_pieces()[:-1]
-        noise = [draw.choices(pieces, k=draw.randint(3, 20)) for _ in range(PROOF_SENTENCES)]
-        return written_by(exact, noise)
+        most = min(20, max_positions(self.config) // 2)
+        noise = [draw.choices(pieces, k=draw.randint(1, most)) for _ in range(PROOF_SENTENCES)]
+        return written_by(exact, noise, most)
 
 
 def _examples(run: Run) -> list[tuple[str, str]]:
-    """Short validation pairs; none where the directory has none, or they cannot be read."""
+    """Validation pairs; none where the directory has none, or they cannot be read."""
     try:
-        lines = run.examples_file.read_text(encoding="utf-8").splitlines()[:PROOF_SENTENCES]
-        pairs = [(str(example["source"]), str(example["reference"])) for example in map(json.loads, lines)]
+        lines = run.examples_file.read_text(encoding="utf-8").split("\n")[:PROOF_SENTENCES]
+        examples = [json.loads(line) for line in lines if line]
+        return [(str(example["source"]), str(example["reference"])) for example in examples]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [(source, target) for source, target in pairs if max(len(source), len(target)) < POSITIONS // 4]
 
 
 def _compile(folder: Path, making: _Making) -> None:

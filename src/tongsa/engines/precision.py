@@ -23,8 +23,6 @@ VNNI = {"avx512_vnni", "avx_vnni"}
 LIMITS = ("CT2_FORCE_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
 """Variables with which a user takes instructions away from the libraries that multiply."""
 
-Ids = Sequence[int]
-
 
 @cache
 def weight_bits() -> int:
@@ -53,8 +51,8 @@ def _log_probabilities(folder: Path, pairs: Sequence[tuple[list[str], list[str]]
     return [sum(result.log_probs) for result in model.score_batch(sources, targets)]
 
 
-def written_by(folder: Path, sources: Sequence[list[str]]) -> list[tuple[list[str], list[str]]]:
-    """Sources, each with what a compiled model writes for it."""
+def written_by(folder: Path, sources: Sequence[list[str]], most: int) -> list[tuple[list[str], list[str]]]:
+    """Sources, each with what a compiled model writes for it, in at most so many pieces."""
     model = ctranslate2.Translator(str(folder), intra_threads=1)
-    results = model.translate_batch(list(sources), beam_size=1, max_decoding_length=64)
+    results = model.translate_batch(list(sources), beam_size=1, max_decoding_length=most)
     return [(source, result.hypotheses[0]) for source, result in zip(sources, results, strict=True)]

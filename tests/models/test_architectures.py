@@ -69,7 +69,7 @@ def test_an_entry_point_adds_an_architecture(monkeypatch: pytest.MonkeyPatch) ->
     [
         ("no_such_package:Model", "No module named 'no_such_package'"),
         ("tongsa.models.recurrent:Missing", "has no attribute 'Missing'"),
-        ("models.test_registry:NotAnArchitecture", "must be the class of a model with an attribute `section`"),
+        ("models.test_architectures:NotAnArchitecture", "must be the class of a model with an attribute `section`"),
         ("torch.nn:Linear", "must be the class of a model with an attribute `section`"),
     ],
 )

@@ -69,8 +69,8 @@ class EpochOrder(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan(EpochOrder):
-    """The order in which pairs are gone through: chunks of pairs of similar length."""
+class PairOrder(EpochOrder):
+    """The order in which a training visits pairs: chunks of pairs of similar length."""
 
     source_lengths: NDArray[np.int32]
     target_lengths: NDArray[np.int32]

@@ -18,7 +18,7 @@ def test_lm_measures_both_models_on_the_same_words(tongsa: Tongsa, tmp_path: Pat
     assert values["held_out"] == {"valid": 7, "test": 7}
     assert values["unknown"]["valid"] == 1 / 7
     assert values["trigram"]["valid"] == values["trigram"]["test"]
-    assert "holds a language model already" in tongsa.refuses("lm", train, "--valid", valid, *small)
+    assert "already contains a language model" in tongsa.refuses("lm", train, "--valid", valid, *small)
     assert tongsa("lm", train, "--valid", valid, "--test", valid, *small, "--resume").out == done.out
 
 

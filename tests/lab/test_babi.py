@@ -78,7 +78,7 @@ def test_networks_that_are_there_are_kept_and_never_mixed_with_others(tmp_path: 
     data, out = town.folder(tmp_path / "data"), tmp_path / "out"
     text = run(data, QUICK, out)
     written = Run(out / "joint-1").weights_file.stat().st_mtime_ns
-    with pytest.raises(UsageError, match="holds trained networks already"):
+    with pytest.raises(UsageError, match="already contains trained networks"):
         run(data, QUICK, out)
     with pytest.raises(UsageError, match="trained with other settings"):
         run(data, Settings(epochs=2, d=8, hops=2, threads=1), out, resume=True)

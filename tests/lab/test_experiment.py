@@ -35,7 +35,7 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
     assert "unknown option: minuets" in told
     assert "seed must be a whole number, not 'one'" in told
     assert "match_parameters must be yes or no" in told
-    assert "corpora is not given" in told
+    assert "corpora is missing" in told
 
 
 def test_an_unknown_experiment_lists_the_known_ones() -> None:

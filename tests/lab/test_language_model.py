@@ -57,9 +57,9 @@ def test_both_models_count_the_same_words_and_a_finished_training_is_not_repeate
     assert first.vocabulary == 8 + 6 + 1, "one word is left out, <rare> and the end are counted"
     assert first.trigram["valid"] == first.trigram["test"]
     assert first.memory_network["valid"] == first.memory_network["test"]
-    with pytest.raises(UsageError, match="holds a language model already"):
+    with pytest.raises(UsageError, match="already contains a language model"):
         run(settings, {"valid": valid}, tmp_path / "lm", False, Silent())
-    with pytest.raises(UsageError, match="begun with other settings"):
+    with pytest.raises(UsageError, match="started with other settings"):
         run(Settings(text=str(train), d=16, threads=1), {"valid": valid}, tmp_path / "lm", True, Silent())
     assert run(settings, {"valid": valid, "test": valid}, tmp_path / "lm", True, Silent()) == first
     model = LanguageModel.load(tmp_path / "lm" / "model", device="cpu")
@@ -88,5 +88,5 @@ def test_a_part_of_a_file_is_its_beginning(tmp_path: Path) -> None:
     path.write_text("One two.\n\nThree.\nFour.\n", encoding="utf-8")
     assert read_words(path, lines=3) == [["one", "two", "."], ["three", "."]]
     (tmp_path / "empty").write_text("\n \n", encoding="utf-8")
-    with pytest.raises(CorpusError, match="holds no words"):
+    with pytest.raises(CorpusError, match="contains no words"):
         read_words(tmp_path / "empty")

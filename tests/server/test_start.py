@@ -49,5 +49,5 @@ def test_limits_are_read_with_sizes() -> None:
 def test_all_that_is_wrong_with_limits_is_told_together() -> None:
     with pytest.raises(UsageError) as caught:
         parse("letters=5,queue=many")
-    assert "'letters' is not a limit" in str(caught.value)
-    assert "'queue=many' does not have a whole number" in str(caught.value)
+    assert "unknown limit: 'letters'" in str(caught.value)
+    assert "'queue=many' needs a whole number" in str(caught.value)

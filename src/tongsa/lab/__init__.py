@@ -1,5 +1,5 @@
-"""Experiments with the systems of the paper, by name. Another package adds one with an entry point of the group
-`tongsa.experiments`. Imports everything below server/; torch only when an experiment runs."""
+"""Experiments with the systems of the paper, by name. Another package can add one with an entry point of the
+group `tongsa.experiments`. May import everything below server/; torch only when an experiment runs."""
 
 from __future__ import annotations
 

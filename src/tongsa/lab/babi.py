@@ -1,5 +1,5 @@
 """The memory network on the bAbI tasks: errors beside the published ones (Sukhbaatar et al. 2015, §4), and where the
-hops attend. Trains by the one trainer: a network for all tasks or one for each, several restarts.
+hops attend. Uses the common trainer: one network for all tasks or one per task, with several restarts.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from tongsa.training.run import fit_and_publish, prepare
 FAILED = 0.05
 """A task with more wrong answers than this counts as failed (Weston et al. 2015)."""
 EASILY_READ = 8
-"""Sentences of a story that are read at a glance."""
+"""Number of sentences up to which a story is easy to read on the page."""
 CELL = 26
-"""Width of a weight on the page, in pixels."""
+"""Width of the cell of a weight on the page, in pixels."""
 PICKED_FROM = 100
-"""Test questions of a task from which the page shows some."""
+"""Number of test questions per task from which the page shows some."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the experiment varies; everything else is the recipe `babi`."""
+    """Settings that the experiment varies; everything else comes from the recipe `babi`."""
 
     joint: bool = True
     """One network for all tasks, or one for each."""
@@ -49,9 +49,9 @@ class Settings:
     linear_start: bool = True
     noise: float = 0.1
     epochs: int = 0
-    """With softmax (0: the paper's 60 for all tasks together, 100 for one)."""
+    """Epochs with softmax (0: the paper's 60 for all tasks together, 100 for one)."""
     restarts: int = 1
-    """Trainings from different weights, of which the one with the lowest training loss counts (the paper has 10)."""
+    """Number of trainings from different weights; the one with the lowest training loss counts (10 in the paper)."""
     seed: int = 1
     threads: int | None = None
 
@@ -59,10 +59,10 @@ class Settings:
         found = [f"--{name} must be at least 1" for name in ("hops", "memories", "restarts") if getattr(self, name) < 1]
         found += ["--width must be at least 1"] if self.d < 0 else []
         found += ["--epochs must be at least 1"] if self.epochs < 0 else []
-        return found + ([] if 0 <= self.noise <= 1 else ["--noise lies between 0 and 1"])
+        return found + ([] if 0 <= self.noise <= 1 else ["--noise must be between 0 and 1"])
 
     def recipe(self, tasks: Sequence[BabiTask]) -> dict[str, str]:
-        """What is laid over the recipe, for a training on these tasks."""
+        """Changes to the recipe for a training on these tasks."""
         batch = load_recipe(DEFAULT_RECIPE, {}).training.batch_tokens
         kept = sum(len(task.train) - int(len(task.train) * HELD_OUT) for task in tasks)
         an_epoch = math.ceil(kept / batch)
@@ -81,15 +81,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """A task's test questions."""
+    """Result of a network on the test questions of a task."""
 
     task: int
     name: str
     questions: int
     error: float
-    """Share of wrong answers."""
+    """Fraction of wrong answers."""
     network: str
-    """The run directory of the network that answered, within the experiment's."""
+    """The run directory of the network, relative to that of the experiment."""
 
 
 def report(
@@ -102,12 +102,12 @@ def report(
     shown: int = 0,
     show: Show,
 ) -> str:
-    """Run the experiment, write results.json and babi.html; the text to print, with `shown` stories of each task."""
+    """Run the experiment, write results.json and babi.html; return the text to print with `shown` stories per task."""
     if problems := settings.problems():
         raise UsageError("this experiment cannot be run", *problems)
     if not resume and out.is_dir() and any(Run(path).job_file.is_file() for path in out.iterdir()):
         raise UsageError(
-            f"{out} holds trained networks already", "Take another --out, or go on with what is there:  --resume"
+            f"{out} already contains trained networks", "Choose another --out, or continue with them:  --resume"
         )
     results, answers = [], {}
     for name, group in groups(tasks, settings.joint).items():
@@ -130,14 +130,14 @@ def report(
 
 
 def groups(tasks: Sequence[BabiTask], joint: bool) -> dict[str, list[BabiTask]]:
-    """The tasks that share a network, by the name of its run directories."""
+    """Groups of tasks that share a network, by the name of its run directories."""
     return {"joint": list(tasks)} if joint else {f"task-{task.number}": [task] for task in tasks}
 
 
 def _best(
     name: str, data: Path, tasks: list[BabiTask], settings: Settings, out: Path, show: Show
 ) -> tuple[Run, QuestionAnswerer]:
-    """Train what is not trained yet; of the restarts, the one with the lowest loss on its training questions."""
+    """Train the networks that are missing; return the restart with the lowest loss on its training questions."""
     found = []
     for seed in range(settings.seed, settings.seed + settings.restarts):
         run = Run(out / f"{name}-{seed}")
@@ -150,7 +150,7 @@ def _best(
 def _trained(
     run: Run, data: Path, tasks: list[BabiTask], settings: Settings, seed: int, show: Show
 ) -> QuestionAnswerer:
-    """The network of a run directory: one that is there already, or one that is trained (on) now."""
+    """The network of a run directory, trained (further) if it is not finished."""
     files = [path for task in tasks for path in data.glob(f"qa{task.number}_*_train.txt")]
     options = TrainOptions(
         corpora=tuple(map(str, files)),
@@ -163,7 +163,7 @@ def _trained(
     if not run.job_file.is_file():
         prepare(run, options, show)
     elif run.read_job()[1].options != options:
-        raise UsageError(f"{run.path} was trained with other settings", "Take another --out, or the same options.")
+        raise UsageError(f"{run.path} was trained with other settings", "Choose another --out, or the same options.")
     if run.card_file.is_file() and run.read_card().training.weights:  # its training has ended
         return QuestionAnswerer.load(run.path)
     answerer = fit_and_publish(run, show)
@@ -174,9 +174,9 @@ def _trained(
 
 
 def published(settings: Settings) -> Column | None:
-    """The paper's column for this experiment: all of them have position encoding and linear start.
+    """The column of the paper's table that matches this experiment; all have position encoding and linear start.
 
-    The one without noise where the paper has none with it.
+    If the paper has no column with noise, the one without it.
     """
     if settings.encoding != "position" or not settings.linear_start:
         return None
@@ -189,7 +189,7 @@ def mean_error(results: Sequence[TaskResult]) -> float:
 
 
 def rows(results: Sequence[TaskResult], column: Column | None) -> list[tuple[str, str, str]]:
-    """Task, error and the paper's error in percent; then the mean and how many failed: the paper's for all twenty."""
+    """Rows of (task, error %, the paper's error %), then mean and failed tasks; the paper's only for all twenty."""
     body = [(f"{r.task}: {r.name}", f"{100 * r.error:.1f}", _paper(column, r.task)) for r in results]
     whole = column is not None and {r.task for r in results} == set(range(1, 21))
     body.append(("mean error", f"{100 * mean_error(results):.1f}", f"{column.mean:.1f}" if column and whole else ""))
@@ -225,7 +225,7 @@ def as_values(results: Sequence[TaskResult], settings: Settings) -> dict[str, An
 
 
 def _picked(answers: Sequence[Answer]) -> list[Answer]:
-    """For the page: a question that is answered right and one that is not, where there are both."""
+    """Examples for the page: a question answered correctly and one answered wrongly, if there are both."""
     found = []
     for right in (True, False):
         alike = [each for each in answers if each.right is right]
@@ -263,8 +263,8 @@ def draw_babi(results: Sequence[TaskResult], settings: Settings, answers: Sequen
     kind = "one network for all tasks" if settings.joint else "a network for each task"
     errors = table(["test errors, %", "here", "paper"], cells)
     hops = (
-        '<p class="note">Weights of the sentences at each hop; a star marks those that the task names as the reason '
-        "for its answer, which the network never sees.</p>"
+        '<p class="note">Weights of the sentences at each hop; a star marks those that support the answer according to '
+        "the task; the network never sees these marks.</p>"
     )
     return page(
         "The memory network on bAbI",
@@ -318,9 +318,9 @@ class Column:
     tying: str
     noise: bool
     errors: tuple[float, ...]
-    """Of tasks 1 to 20."""
+    """Errors of tasks 1 to 20."""
     mean: float
-    """As printed there."""
+    """The mean as printed in the paper."""
 
 
 # fmt: off

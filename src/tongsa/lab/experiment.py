@@ -1,4 +1,4 @@
-"""What an experiment is: a question about the systems of the paper, options to ask it with, and a way to answer it.
+"""An experiment: a question about the systems of the paper, its options, and a function that answers it.
 
 To add one, see docs/extend/experiment.md.
 """
@@ -19,19 +19,19 @@ from tongsa.base.progress import Show
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """`tongsa lab run NAME --set key=value --out DIR` runs it."""
+    """An experiment that `tongsa lab run NAME --set key=value --out DIR` runs."""
 
     question: str
     options: type[Any]
-    """A frozen dataclass; its fields are the experiment's settings."""
+    """A frozen dataclass whose fields are the experiment's settings."""
     run: Callable[[Any, Path, Show], str]
-    """Given the options and a directory: write what was found there, and return what to print."""
+    """Runs with the options, writes the results into the directory, and returns the text to print."""
 
 
 def read_options(kind: type[Any], settings: Mapping[str, str]) -> Any:
     """The options of an experiment from `{"key": "value"}`; all problems are reported together.
 
-    A key with a dot (`training.updates`) is a setting of a recipe, where the options have a field `settings`.
+    A key with a dot (`training.updates`) is a setting of the recipe, if the options have a field `settings`.
     """
     types_of = typing.get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}
@@ -54,7 +54,7 @@ def read_options(kind: type[Any], settings: Mapping[str, str]) -> Any:
         for name, field in fields.items()
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING and name not in values
     ]
-    problems += [f"{name} is not given" for name in needed]
+    problems += [f"{name} is missing" for name in needed]
     if problems:
         raise UsageError("; ".join(problems), f"Options: {', '.join(fields)}")
     return kind(**values)

@@ -1,6 +1,6 @@
-"""The memory network's language model beside a trigram: the same words, the same text, every word counted.
+"""Compare the memory network's language model with a trigram model: same vocabulary, same text, every word counted.
 
-Sukhbaatar et al. 2015, §5. Trains by the one trainer, as a task `lm` over words; `--set model.architecture=...` in
+Sukhbaatar et al. 2015, §5. Uses the common trainer, with the task `lm` over words; `--set model.architecture=...` in
 `tongsa train --task lm` trains any other language model on the same text.
 """
 
@@ -36,11 +36,11 @@ from tongsa.training.run import fit_and_publish, prepare
 
 RECIPE = "memory-language-model"
 UNKNOWN = "<rare>"
-"""A word outside the vocabulary: a word like any other, and counted. Of several <unk> SentencePiece would make one."""
+"""Replaces words outside the vocabulary and is counted like any word; SentencePiece would merge several <unk>."""
 SPECIAL_WORDS = 2
-"""The end of a line and <rare>."""
+"""Number of special words: the end of a line and <rare>."""
 DISTANCES = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 10**9))
-"""Words back, from and to."""
+"""Ranges of distances, in words back."""
 PIECES_LOOKED_AT = 40
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*|[^\w\s]")
@@ -50,13 +50,13 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What the experiment varies; everything else is the recipe."""
+    """Settings that the experiment varies; everything else comes from the recipe."""
 
     text: str
     lines: int | None = None
-    """Lines of the text, from its beginning (None: all)."""
+    """Number of lines to use from the beginning of the text (None: all)."""
     vocabulary: int = 10_000
-    """Most frequent words that are known, the end of a line and <rare> among them."""
+    """Number of most frequent words in the vocabulary, including the end of a line and <rare>."""
     d: int = 150
     hops: int = 6
     memories: int = 50
@@ -66,7 +66,7 @@ class Settings:
     encoding: str = "utf-8"
     threads: int | None = None
     changes: Mapping[str, str] = field(default_factory=dict)
-    """What else is to be laid over the recipe."""
+    """Further changes to the recipe."""
 
     def problems(self) -> list[str]:
         least = {"lines": 1, "vocabulary": 3, "d": 2, "hops": 1, "memories": 1, "epochs": 1}
@@ -74,15 +74,15 @@ class Settings:
         found = [
             f"{n} must be at least {least[n]}" for n, value in values.items() if value is not None and value < least[n]
         ]
-        return found + ([] if 0 <= self.dropout < 1 else ["dropout lies between 0 and 1"])
+        return found + ([] if 0 <= self.dropout < 1 else ["dropout must be at least 0 and below 1"])
 
     def recipe(self, words: int) -> dict[str, str]:
-        """What is laid over the recipe, for a text of so many words (ends of lines included)."""
+        """Changes to the recipe for a text of this many words (including ends of lines)."""
         given = load_recipe(RECIPE, self.changes)
         pieces = math.ceil(words / given.corpus.max_tokens)
         an_epoch = math.ceil(pieces * given.corpus.max_tokens / given.training.batch_tokens)
         return {
-            "subwords.size": str(self.vocabulary + 1),  # SentencePiece has a mark for the unknown of its own
+            "subwords.size": str(self.vocabulary + 1),  # SentencePiece adds its own unknown token
             "model.d_model": str(self.d),
             "model.hops": str(self.hops),
             "model.memories": str(self.memories),
@@ -96,32 +96,32 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """Two models, measured."""
+    """Results of both models."""
 
     words: int
-    """Words of the training text, the ends of lines included."""
+    """Number of words in the training text, including the ends of lines."""
     vocabulary: int
     held_out: dict[str, int]
-    """Words of each held-out text, by its name: every one of them is counted."""
+    """Number of words in each held-out text, by name; all of them are counted."""
     unknown: dict[str, float]
-    """Share of <rare> among them."""
+    """Fraction of <rare> in each held-out text."""
     trigram: dict[str, float]
-    """Perplexities."""
+    """Perplexity on each held-out text."""
     memory_network: dict[str, float]
     parameters: int
     minutes: float
-    """Training time of the memory network."""
+    """Training time of the memory network, in minutes."""
     distances: list[list[float]]
     """By hop: mean weight of the word just before, of the one before that, ... (the paper's Figure 3)."""
 
 
 def run(settings: Settings, held_out: Mapping[str, Path], out: Path, resume: bool, show: Show) -> Result:
-    """Count, train and measure; the first held-out text is the validation text."""
+    """Count trigrams, train the memory network and measure both; the first held-out text is the validation text."""
     if problems := settings.problems():
         raise UsageError("this language model cannot be trained", *problems)
     training = Run(out / "model")
     if not resume and training.job_file.exists():
-        raise UsageError(f"{out} holds a language model already", "Take another --out, or go on with it:  --resume")
+        raise UsageError(f"{out} already contains a language model", "Choose another --out, or continue:  --resume")
     lines = read_words(Path(settings.text), settings.encoding, settings.lines)
     known = vocabulary(lines, settings.vocabulary)
     texts = {"train": lines} | {name: read_words(path, settings.encoding) for name, path in held_out.items()}
@@ -160,7 +160,9 @@ def _trained(training: Run, options: TrainOptions, show: Show) -> LanguageModel:
     if not training.job_file.is_file():
         prepare(training, options, show)
     elif training.read_job()[1].options != options:
-        raise UsageError(f"{training.path} was begun with other settings", "Take another --out, or the same options.")
+        raise UsageError(
+            f"{training.path} was started with other settings", "Choose another --out, or the same options."
+        )
     if training.card_file.is_file() and training.read_card().training.weights:  # its training has ended
         return LanguageModel.load(training.path)
     model = fit_and_publish(training, show)
@@ -171,22 +173,22 @@ def _trained(training: Run, options: TrainOptions, show: Show) -> LanguageModel:
 
 
 def split(line: str) -> list[str]:
-    """Lower-case words, and punctuation by itself."""
+    """Split a line into lower-case words and punctuation marks."""
     return _WORD.findall(line.lower())
 
 
 def read_words(path: Path, encoding: str = "utf-8", lines: int | None = None) -> list[list[str]]:
-    """The lines of a file, or so many from its beginning, as words; empty ones are left out."""
+    """The lines of a file (or the first ones) as words; empty lines are left out."""
     kept = [words for line in islice(read_lines(path, encoding), lines) if (words := split(tidy(line)))]
     if not kept:
-        raise CorpusError(f"{path} holds no words")
+        raise CorpusError(f"{path} contains no words")
     return kept
 
 
 def vocabulary(lines: Iterable[Sequence[str]], size: int) -> set[str]:
-    """The most frequent words; of equally frequent ones the first by their letters. The end and <rare> count too.
+    """The most frequent words, ties in alphabetical order. The end and <rare> count as words.
 
-    At least the rarest word is left out, so that <rare> is met in training.
+    At least the rarest word is left out, so that <rare> occurs in training.
     """
     counts = Counter(word for line in lines for word in line)
     most = min(size - SPECIAL_WORDS, len(counts) - 1)
@@ -194,14 +196,14 @@ def vocabulary(lines: Iterable[Sequence[str]], size: int) -> set[str]:
 
 
 def _write(path: Path, lines: Sequence[Sequence[str]], known: set[str]) -> Path:
-    """Words between blanks, those outside the vocabulary as <rare>."""
+    """Write the words separated by blanks, with <rare> for those outside the vocabulary."""
     text = "".join(" ".join(word if word in known else UNKNOWN for word in line) + "\n" for line in lines)
     write_atomically(path, text)
     return path
 
 
 def _stream(model: LanguageModel, path: Path) -> Ids:
-    """The ids of a text, beginning with an end: what comes first follows an end too."""
+    """The ids of a text, starting with an end token, so that the first word also follows an end."""
     encoded = model.vocabulary.encode_many(path.read_text(encoding="utf-8").splitlines(), 1)
     return np.array([END, *(id for ids in encoded for id in (*ids, END))], dtype=np.int64)
 
@@ -211,7 +213,7 @@ def _share_unknown(path: Path, words: int) -> float:
 
 
 def perplexity(model: LanguageModel, stream: Ids) -> float:
-    """Over every word of a stream but its first, which is an end."""
+    """Perplexity over every word of a stream except the first, which is an end."""
     total, count = model.log_loss(stream[1:].astype(np.uint32))
     return math.exp(total / count)
 
@@ -229,7 +231,7 @@ def distances(model: LanguageModel, stream: Ids) -> list[list[float]]:
 
 
 def as_text(result: Result, settings: Settings) -> str:
-    """What the comparison came to."""
+    """The result of the comparison, as text."""
     names = list(result.held_out)
     rows = {
         "trigram, modified Kneser-Ney": result.trigram,
@@ -245,7 +247,7 @@ def as_text(result: Result, settings: Settings) -> str:
 
 
 def _distances(result: Result) -> list[str]:
-    """Where the hops attend (the paper's Figure 3)."""
+    """A table of where the hops attend (the paper's Figure 3)."""
     memories = len(result.distances[0])
     spans = [(low, min(high, memories)) for low, high in DISTANCES if low <= memories]
     heads = [str(low) if low == high else f"{low}-{high}" for low, high in spans]

@@ -1,4 +1,4 @@
-"""The application: all interfaces, the page, and what runs beside the requests."""
+"""The application: all interfaces, the page, and the background tasks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CHECK_SECONDS = 2.0
 
 
 def application(service: Service, *, cors: Sequence[str] = (), background: bool = True) -> RequestMiddleware:
-    """The ASGI application that uvicorn runs. Without `background`, nothing is reloaded or saved by itself."""
+    """The ASGI application that uvicorn runs. Without `background`, nothing is reloaded or saved automatically."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -119,5 +119,5 @@ def _add_error_handlers(app: FastAPI, interfaces: Interfaces) -> None:
 
     @app.exception_handler(Exception)
     async def failure(request: Request, error: Exception) -> Json:
-        """The middleware logs it."""
+        """Answer an unexpected error; the middleware logs it."""
         return interfaces.refused(request.scope["path"], Refusal(500, INTERNAL_ERROR))

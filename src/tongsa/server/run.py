@@ -1,7 +1,7 @@
 """Runs a service: socket, signals, graceful shutdown.
 
-SIGTERM, Ctrl+C   accept no new connections, answer what was accepted, then exit
-SIGHUP            reload every translator, while the old ones go on working
+SIGTERM, Ctrl+C   accept no new connections, answer the accepted requests, then exit
+SIGHUP            reload every translator, while the old ones continue to serve
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ A_YEAR = 365 * 24 * 3_600
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a service listens, and what it lets in."""
+    """The address that a service listens at, and who may access it."""
 
     host: str = "127.0.0.1"
     port: int = 5000
@@ -60,7 +60,7 @@ def run(service: Service, address: Address) -> None:
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, with SIGHUP and a graceful end."""
+    """uvicorn's server, with SIGHUP and graceful shutdown."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)
@@ -78,7 +78,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """A second Ctrl+C does not wait. The signal is not raised again at the end: stopping is not a failure."""
+        """Stop; a second Ctrl+C stops at once. The signal is not raised again at the end: stopping is not a failure."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 

@@ -1,4 +1,4 @@
-"""Several architectures on the same ids with the same budget, and how they compare."""
+"""Compare several architectures, trained on the same ids with the same budget."""
 
 from __future__ import annotations
 
@@ -18,5 +18,7 @@ def _run(options: CompareOptions, out: Path, show: Show) -> str:
 
 
 COMPARE = Experiment(
-    question="Which architecture translates best for the same time on the same text?", options=CompareOptions, run=_run
+    question="Which architecture translates best after the same training on the same text?",
+    options=CompareOptions,
+    run=_run,
 )

@@ -1,4 +1,4 @@
-"""What the results say together: scores with their significance, quality by length, Table 1, examples."""
+"""The results of all models together: scores with significance, quality by length, Table 1, examples."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tongsa.text.subwords import Subwords, Vocabulary
 
 BUCKETS = 7
 FEWEST = 10
-"""Sentences of a bucket: the score of fewer says little."""
+"""Minimum number of sentences in a bucket: the score of fewer is unreliable."""
 PICTURED = 11
-"""Subwords of the sentence whose attention is drawn, about."""
+"""Approximate length, in subwords, of the sentence whose attention is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ class Bucket:
     count: int
     mean: float
     scores: dict[str, float]
-    """By system, by the metric that ranks them."""
+    """Score of each system, by the metric that ranks them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,23 +44,23 @@ class Example:
     length: int
     translations: dict[str, str]
     scores: dict[str, float]
-    """By system, by the metric for single sentences."""
+    """Score of each system, by the metric for single sentences."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Everything that table and page show; `results` in the order of the plan, `ranking` from the best."""
+    """Everything that table and page show; `results` in the order of the plan, `ranking` with the best first."""
 
     plan: ComparisonPlan
     results: dict[str, Result]
     failed: dict[str, str]
     sentences: int
     mean_length: float
-    """Of the test sources, in subwords with the end."""
+    """Mean length of the test sources, in subwords including the end."""
     best: str
     ranking: list[str]
     scores: dict[str, dict[str, TestedScore]]
-    """By system and metric; the first metric ranks."""
+    """Scores by system and metric; the first metric ranks."""
     lengths: list[Bucket]
     table1: list[complexity.Row]
     examples: list[Example]
@@ -71,11 +71,11 @@ class Comparison:
 
     @property
     def metrics(self) -> list[TextMetric]:
-        """The first one ranks."""
+        """The metrics; the first one ranks the systems."""
         return text_metrics(self.plan.options.metrics)
 
     def to_values(self) -> dict[str, Any]:
-        """For comparison.json; the translations of the whole test set stay in results/."""
+        """The content of comparison.json; the translations of the whole test set stay in results/."""
         results = {}
         for name in self.ranking:
             result = self.results[name]
@@ -136,7 +136,7 @@ def by_length(
     lengths: Sequence[int],
     target: str,
 ) -> list[Bucket]:
-    """The score of every system on short and on long sentences: the same sentences for all."""
+    """The score of every system by sentence length, on the same sentences."""
     found = []
     for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(lengths) // FEWEST))):
         inside = [i for i, length in enumerate(lengths) if low <= length <= high]
@@ -177,7 +177,7 @@ def examples(systems: Mapping[str, Sequence[str]], test: Texts, lengths: Sequenc
 
 
 def pictured(test: Texts, subwords: Subwords) -> int:
-    """The place of a sentence that makes a readable picture: both sides of about as many subwords."""
+    """The index of a sentence that makes a readable picture: both sides have about the same number of subwords."""
 
     def strangeness(place: int) -> tuple[int, int]:
         source, target = (

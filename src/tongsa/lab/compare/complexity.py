@@ -1,7 +1,7 @@
-"""Table 1 of the paper, with the numbers of the models that are compared.
+"""Table 1 of the paper, with numbers for the compared models.
 
-The formulas are those of a layer (config/complexity.py); the numbers beside them are what they give for a test sentence
-of mean length n and this model's d and k, and are orders, as the formulas are. What a whole encoder can see is exact.
+The formulas are per layer (config/complexity.py). The numbers beside them are their values for a test sentence of mean
+length n and the model's d and k: orders of growth, like the formulas. The range that an encoder sees is exact.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 from tongsa.config import ModelSection
 
 UNKNOWN = "–"
-"""Stands where an architecture does not tell its facts."""
+"""Shown if an architecture does not declare its complexity."""
 
 
 class Order(NamedTuple):
-    """O(formula), and what the formula gives for this model."""
+    """O(formula), and the value of the formula for this model."""
 
     formula: str
     value: float
@@ -24,12 +24,12 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A model's line of the table; the orders are None where its architecture does not tell them."""
+    """A model's row of the table; the orders are None if its architecture does not declare them."""
 
     name: str
     kind: str
     layers: str
-    """Layers of encoder and decoder."""
+    """Number of layers in the encoder and in the decoder."""
     d: int
     k: int | None = None
     complexity: Order | None = None
@@ -38,7 +38,7 @@ class Row:
     decoder_path: str
     """Path length from a source position to a target position."""
     sees: str
-    """Source positions that one output of this encoder can see."""
+    """Number of source positions that one output of the encoder depends on."""
 
 
 def row(name: str, section: ModelSection, n: float) -> Row:

@@ -1,10 +1,10 @@
-"""How much of the first source token reaches a target token, by the number of positions between them: measured.
+"""Measure the influence of the first source token on a target token, by the number of positions between them.
 
 For a sentence of n source positions and its reference, the distance from the first source token to the one that is
-written at step t is n + t: so far must a signal travel where a recurrent network carries it from position to position.
-An attending decoder has a way of one step, whatever the distance (§4, "maximum path length").
+written at step t is n + t: a recurrent network must carry a signal that far, from position to position.
+With attention the path has one step, whatever the distance (§4, "maximum path length").
 
-What is measured is dimensionless, so that models of different widths and scales compare: with x the embedding of the
+The measure is dimensionless, so that models of different widths and scales are comparable: with x the embedding of the
 first source token, f the feature from which step t is predicted and J = df/dx, it is
 
     |J|_F / sqrt(width of x)  *  |x| / |f|
@@ -27,11 +27,11 @@ from tongsa.models.contracts import Seq2Seq
 
 SENTENCES = 200
 STEPS = 8
-"""Steps of each sentence, evenly from the first to the last."""
+"""Number of steps measured per sentence, evenly spaced from the first to the last."""
 BIN = 4
-"""Distances are averaged over so many."""
+"""Width of the ranges of distances that are averaged."""
 FEWEST = 5
-"""Measurements below which an average says little."""
+"""Minimum number of measurements for an average."""
 
 Ids = Sequence[Sequence[int]]
 
@@ -39,7 +39,7 @@ Ids = Sequence[Sequence[int]]
 def reach(
     model: Seq2Seq, sources: Ids, targets: Ids, *, end: int, start: int, sentences: int = SENTENCES, seed: int = 1
 ) -> list[list[float]]:
-    """[distance, geometric mean of the measure], nearest first; nothing for a model without embedding tables."""
+    """[distance, geometric mean of the measure], nearest first; empty for a model without embedding tables."""
     found: dict[int, list[float]] = defaultdict(list)
     random = torch.Generator().manual_seed(seed)
     model.eval()
@@ -56,7 +56,7 @@ def reach(
 
 
 def _of_one_length(sources: Ids, sentences: int) -> Iterator[list[int]]:
-    """Places of about so many sentences, in groups without padding."""
+    """Indices of about `sentences` sentences, in groups of equal length (without padding)."""
     stride = max(1, len(sources) // sentences)
     groups: dict[int, list[int]] = defaultdict(list)
     for place in range(0, len(sources), stride):
@@ -93,7 +93,7 @@ def _measure(
 
 @contextmanager
 def _embedded(model: nn.Module, source: Tensor) -> Iterator[list[tuple[Tensor, int]]]:
-    """The embeddings of the source as the model looks them up, and where the first token stands in them.
+    """The source embeddings that the model looks up, and the index of the first token in them.
 
     An encoder may read its source backwards; tables of positions or of the target are looked up with other ids.
     """

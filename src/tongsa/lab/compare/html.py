@@ -24,9 +24,9 @@ from tongsa.pages.markup import count, escape, missing, number, table
 from tongsa.text.languages import language_name
 
 CELL = 20
-"""Size of a weight in the pictures of attention, which stand side by side."""
+"""Size of a cell in the attention maps, which are shown side by side."""
 TRAINING = ("batch_tokens", "schedule", "peak", "warmup", "clip", "label_smoothing", "average")
-"""Keys of the training that may differ between models."""
+"""Keys of the section [training] that may differ between models."""
 
 
 def draw_comparison(comparison: Comparison) -> str:
@@ -48,7 +48,7 @@ def draw_comparison(comparison: Comparison) -> str:
             note="chosen by their length alone",
             content="".join(_example(example, comparison, colours) for example in comparison.examples),
         ),
-        Section(key="recipes", title="Recipes", note="what is each model's own", content=_recipes(plan, colours)),
+        Section(key="recipes", title="Recipes", note="differences between models", content=_recipes(plan, colours)),
     ]
     languages = f"{language_name(plan.options.source)} → {language_name(plan.options.target)}"
     footer = f"Written by tongsa {tongsa.__version__} on {platform.machine()}, python {platform.python_version()}."
@@ -104,11 +104,11 @@ def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
         )
     decoding = next(iter(comparison.plan.recipes.values())).decoding
     notes = (
-        f"± is the 95% interval. p is that of a paired bootstrap of 1,000 draws against {comparison.best}; "
-        f"below {SURE} the difference is called significant. Validations are paid from a budget of minutes; "
-        "tokens/s, the target tokens of training, are counted between them. "
-        "FLOPs: matrix products and convolutions of training, forward and back, counted by torch on chunks of the "
-        f"corpus. sentences/s: beam {decoding.beam}, PyTorch for every model, as CTranslate2 has only the Transformer. "
+        f"± is the 95% interval. p is from a paired bootstrap of 1,000 draws against {comparison.best}; "
+        f"below {SURE} the difference is significant. A budget in minutes includes the validations; "
+        "tokens/s (target tokens in training) leaves them out. "
+        "FLOPs: matrix products and convolutions in training, forward and backward, counted by torch on chunks of the "
+        f"corpus. sentences/s: beam {decoding.beam}, PyTorch for all, since CTranslate2 supports only the Transformer. "
         + " ".join(comparison.scores[comparison.best][metric.name].signature for metric in metrics)
     )
     failed = "".join(missing(f"{name} failed: {why}") for name, why in comparison.failed.items())
@@ -154,7 +154,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         ),
         LineChart(
             title="Influence of the first source token",
-            note="relative change of a target feature for one of the first embedding",
+            note="relative change of a target feature per relative change of the embedding",
             under="positions from the first source token to the target token",
             tell=lambda x: f"distance {number(round(x, 1))}",
             lines=of_each(reach),
@@ -171,7 +171,7 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
         LineChart(
             title="Quality and speed",
             note=f"{metric.title} on the test set, beam search on the native engine",
-            under="sentences a second",
+            under="sentences per second",
             tell=lambda x: f"sentences/s {number(round(x, 1))}",
             lines=of_each(speed),
             from_zero=True,
@@ -185,9 +185,9 @@ _REACH_NOTE = (
     '<p class="note">Influence: with x the embedding of the first source token, f the feature that step t is '
     "predicted from and J = ∂f/∂x, it is ‖J‖<sub>F</sub>/√d<sub>x</sub> · ‖x‖/‖f‖, measured by automatic "
     "differentiation on references of the test set, as a geometric mean. The distance is n + t, the positions that a "
-    "recurrent network carries the signal through; a decoder that attends, or an encoder that also reads backwards, "
-    "has a shorter way. A trained decoder that attends looks less at the first token later in the sentence because "
-    "it need not, so its line falls too.</p>"
+    "recurrent network carries the signal through; a decoder with attention, or an encoder that also reads backwards, "
+    "has a shorter path. A trained decoder with attention attends less to the first token late in the sentence because "
+    "it does not need to, so its line falls too.</p>"
 )
 
 
@@ -212,8 +212,8 @@ def _table1(comparison: Comparison, colours: dict[str, str]) -> str:
         )
     note = (
         f"n = {comparison.mean_length:.1f}, the mean length of the test sources in subwords; d and k are each model's "
-        "own. Beside a formula stands what it gives for these numbers: an order, without the constants that the "
-        "formula leaves out. Source to target is the way between a source position and a target position. What an "
+        "own. The number beside a formula is its value for these: an order of growth, without the constants that the "
+        "formula leaves out. Source to target is the path from a source position to a target position. What an "
         "encoder sees is exact: the source positions that one of its outputs depends on."
     )
     return f'<div class="wide-table texts">{table(head, rows)}</div><p class="note">{escape(note)}</p>'
@@ -229,9 +229,9 @@ def _attention(comparison: Comparison, colours: dict[str, str]) -> str:
     found = {name: picture for name in comparison.ranking if (picture := comparison.results[name].picture) is not None}
     blind = [name for name in comparison.ranking if name not in found]
     if not found:
-        return missing("None of these models attends.")
-    note = "While the reference is read: rows are the target tokens written, columns the source tokens looked at; "
-    note += "the mean of the heads of each model's sharpest layer."
+        return missing("None of these models has attention.")
+    note = "Measured on the reference: rows are the target tokens written, columns the source tokens attended to; "
+    note += "mean of the heads of each model's sharpest layer."
     rest = f" {', '.join(blind)}: no attention to draw." if blind else ""
     drawn = "".join(_picture(name, picture, colours) for name, picture in found.items())
     return f'<p class="note">{escape(note + rest)}</p><div class="maps">{drawn}</div>'

@@ -18,13 +18,13 @@ from tongsa.data.prepare import Prepared
 from tongsa.models.contracts import Seq2Seq
 
 CHUNKS = 6
-"""Of short sentences and of long ones, as they come in the corpus."""
+"""Number of chunks to count on; they have short and long sentences, as in the corpus."""
 
 
 def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int = 1) -> float:
-    """Of matrix products and convolutions, forward and back, for a target token (padding included, as it is computed).
+    """FLOPs of matrix products and convolutions, forward and backward, per target token (including padding).
 
-    torch counts its basic operations; fused attention and fused recurrent layers are taken apart for that.
+    torch counts basic operations, so fused attention and fused recurrent layers are replaced by unfused ones.
     """
     section = recipe.training
     tokens = section.chunk_tokens or section.batch_tokens
@@ -45,7 +45,7 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
             FlopCounterMode(display=False) as counter,
         ):
             features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
-            # the plain loss does the same products as the training's own, which hides some from the counter
+            # the plain loss computes the same products as the training's own, which hides some from the counter
             cross_entropy(model.project(features[real]), batch.labels[real]).backward()
         flops += counter.get_total_flops()
         target_tokens += int(real.sum())
@@ -56,8 +56,8 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
 
 @contextmanager
 def _recurrent_layers_taken_apart() -> Iterator[None]:
-    """oneDNN computes an LSTM in one operation that torch does not count."""
+    """Disable oneDNN, which computes an LSTM in one operation that torch does not count."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a switch for GPUs that is set with this one
+        warnings.simplefilter("ignore")  # about a setting for GPUs that is changed along with this one
         with torch.backends.mkldnn.flags(enabled=False):
             yield

@@ -1,7 +1,7 @@
-"""What is compared: which models, each with its own recipe, on which text, for how long.
+"""The plan of a comparison: which models, each with its own recipe, on which text, for how long.
 
-What must be equal for the comparison to be fair ([corpus], [subwords], [decoding], the budget) is laid over every
-recipe; what belongs to an architecture ([model], how it is trained) stays its own.
+Settings that must be equal for a fair comparison ([corpus], [subwords], [decoding], the budget) override every recipe;
+those that belong to an architecture ([model], how it is trained) are kept.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from tongsa.evaluation.metrics import text_metrics
 
 PLAN = "plan.json"
 MODELS = "models"
-"""Beside the plan: a translator directory a model."""
+"""Folder with a translator directory for each model."""
 RESULTS = "results"
-"""And what was measured of each."""
+"""Folder with the measurements of each model."""
 
 ENDLESS = 1_000_000
-"""Updates of a training whose budget is minutes."""
+"""Maximum number of updates in a training whose budget is in minutes."""
 
 VALIDATION_PAIRS = 300
-"""Pairs scored while training: validations are paid from the same minutes, and some models decode slowly."""
+"""Number of pairs scored in a validation: validations count towards the budget, and some models decode slowly."""
 
 FALLBACK_WIDTH = 256
-"""d_model of an architecture that has no recipe."""
+"""d_model of an architecture without a recipe."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """Everything that a comparison is told, besides where to write."""
+    """The options of a comparison, except the output directory."""
 
     models: tuple[str, ...]
     """Recipes, architectures or TOML files."""
@@ -69,7 +69,7 @@ class CompareOptions:
     """cpu, cuda, or auto: a GPU where there is one."""
 
     def check(self) -> None:
-        """Refuse what makes no sense, before anything is read."""
+        """Check the options before anything is read."""
         if not self.minutes and not self.updates:
             example = "For example:  --minutes 20  or  --updates 5000  (each model)"
             raise UsageError("a comparison needs a budget", example)
@@ -77,13 +77,13 @@ class CompareOptions:
         self.recipes()
 
     def recipes(self) -> dict[str, str]:
-        """Recipes by the name that a model has in tables: its own, or the stem of its file."""
+        """Recipes by the name of the model in tables: the name of the recipe, or the stem of its file."""
         names = [name.strip() for name in self.models if name.strip()]
         if not names:
             raise UsageError("there are no models to compare", "For example:  --models lstm,lstm-attention,transformer")
         labels = {Path(name).stem if name.endswith(".toml") else name: name for name in names}
         if len(labels) < len(names):
-            raise UsageError(f"a model is named twice in {', '.join(names)}")
+            raise UsageError(f"a model occurs twice in {', '.join(names)}")
         return labels
 
     @property
@@ -96,20 +96,20 @@ class CompareOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
-    """Everything that decides what a comparison gives."""
+    """Everything that determines the result of a comparison."""
 
     options: CompareOptions
-    """Threads and device are those of this machine."""
+    """The options, with threads and device resolved for this machine."""
     digest: str
-    """Changes with the text of the corpora."""
+    """Digest of the text of the corpora."""
     parameters: int | None
     """Number of parameters that every model was scaled to, if any."""
     recipes: dict[str, Recipe]
-    """By the name that a model has in tables and figures, in their order."""
+    """Recipes by the name of the model in tables and figures, in the order shown there."""
 
     @property
     def budget(self) -> str:
-        """In words."""
+        """The budget and the number of parameters, in words."""
         return self.options.budget + (f", about {self.parameters:,} parameters" if self.parameters else "")
 
     def to_values(self) -> dict[str, Any]:
@@ -126,19 +126,19 @@ def own_recipe(name: str) -> Recipe:
         return load_recipe("tiny", {"model.architecture": name, "model.d_model": str(FALLBACK_WIDTH)})
     known = [*recipe_names(), *(each for each in architecture_names() if each not in recipe_names())]
     raise RecipeError(
-        f"there is no model {name}{hint(name, known)}",
+        f"unknown model: {name}{hint(name, known)}",
         f"A model is a recipe or an architecture: {', '.join(known)}",
         "or a TOML file of your own:  --models lstm,my.toml",
     )
 
 
 def shared_recipe(name: str, shared: Recipe, options: CompareOptions) -> Recipe:
-    """A model's own recipe, with everything that all models must share laid over it."""
+    """A model's own recipe, overridden by the settings that all models must share."""
     own = own_recipe(name)
     training = dataclasses.replace(
         own.training,
         updates=options.updates or ENDLESS,
-        patience=0,  # a budget is a budget
+        patience=0,  # always use the whole budget
         validation_pairs=VALIDATION_PAIRS,
     )
     laid = dataclasses.replace(
@@ -148,9 +148,9 @@ def shared_recipe(name: str, shared: Recipe, options: CompareOptions) -> Recipe:
 
 
 def write_plan(folder: Path, plan: ComparisonPlan) -> ComparisonPlan:
-    """Write the plan down, or hold it against the one that is there.
+    """Write the plan, or compare it with the existing one.
 
-    Models may join a comparison; whatever else differs would make it unfair. Those that were there before stay in it.
+    Models may be added to a comparison; any other difference would make it unfair. Earlier models stay in it.
     """
     path = folder / PLAN
     if path.is_file():
@@ -173,7 +173,7 @@ def _read(path: Path) -> dict[str, Any]:
             return values
     except (OSError, ValueError, KeyError):
         pass
-    raise DirectoryError(f"{path} is damaged", "Begin anew with another --out.")
+    raise DirectoryError(f"{path} is damaged", "Start again with another --out.")
 
 
 def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
@@ -181,15 +181,15 @@ def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> No
     differing = [told.get(key, key) for key in now if key != "recipes" and before.get(key, now[key]) != now[key]]
     if differing:
         raise DirectoryError(
-            f"{folder} holds a comparison with other {', '.join(differing)}",
-            "Go on with the command that it was begun with, or choose another --out.",
+            f"{folder} contains a comparison with other {', '.join(differing)}",
+            "Use the command that it was started with, or choose another --out.",
         )
     begun = [name for name in now["recipes"] if (folder / MODELS / name).exists() and name in before["recipes"]]
     earlier = {name: Recipe.from_values(before["recipes"][name], str(folder / PLAN)).to_values() for name in begun}
     changed = [name for name in begun if earlier[name] != now["recipes"][name]]  # an older version knew fewer keys
     if changed:
         raise DirectoryError(
-            f"the recipe of {', '.join(changed)} has changed since {folder} was begun",
-            f"To train it anew, remove {folder / MODELS / changed[0]} and {folder / RESULTS / changed[0]}.json,",
+            f"the recipe of {', '.join(changed)} has changed since {folder} was started",
+            f"To train it again, remove {folder / MODELS / changed[0]} and {folder / RESULTS / changed[0]}.json,",
             "or choose another --out.",
         )

@@ -1,4 +1,4 @@
-"""Prepare a comparison: one set of subwords, the same ids and the same test for all models, and the plan."""
+"""Prepare a comparison: the plan, and the same subwords, ids and test set for all models."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
     """Write subwords, ids and the plan; return the plan and the pairs to test on."""
     common = {key: value for key, value in options.settings.items() if not key.startswith("model.")}
     middling = choose_recipe(100_000, 10**7, gpu=False, settings=common).recipe
-    for name in options.recipes().values():  # before anything is read: a typing error should not cost minutes
+    for name in options.recipes().values():  # before anything is read: a typo should not cost minutes
         shared_recipe(name, middling, options)
     reading = Reading(source=options.source, target=options.target, encoding=middling.corpus.encoding)
     training = open_corpus(options.corpora, reading)
@@ -57,7 +57,7 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
         recipes={name: resolved(recipe, threads, device) for name, recipe in recipes.items()},
     )
     if not test:
-        show.say("no --test: the models are compared on the validation set, which chose their weights")
+        show.say("no --test: the models are compared on the validation set, which also selected their weights")
     return write_plan(folder, plan), test or data.valid_text
 
 
@@ -69,7 +69,7 @@ def _prepare(
     common: Mapping[str, str],
     show: Show,
 ) -> dict[str, Recipe]:
-    """The ids on the disk, and the recipes that go with them; where the text bears fewer subwords, with as many."""
+    """Write the ids; return them with their recipes, with fewer subwords if the text is too small for as many."""
 
     threads = options.threads or usable_cores()
 
@@ -77,7 +77,7 @@ def _prepare(
         return {label: shared_recipe(name, shared, options) for label, name in options.recipes().items()}
 
     def write(shared: Recipe) -> None:
-        first = next(iter(recipes(shared).values()))  # they are alike in everything that decides the ids
+        first = next(iter(recipes(shared).values()))  # all recipes agree in everything that determines the ids
         settings = PrepareSettings(directory=directory, recipe=first, threads=threads, show=show)
         prepare_pairs(text, validation, settings)
 
@@ -95,7 +95,7 @@ def _prepare(
 
 
 def _matched(recipes: dict[str, Recipe], data: Prepared, show: Show) -> tuple[dict[str, Recipe], int]:
-    """All models at about as many parameters as the Transformer has, or else the first of them."""
+    """Scale all models to about as many parameters as the Transformer, or as the first model if there is none."""
     subwords = data.subwords
     vocabulary = sizes.Vocabulary(len(subwords.source), None if subwords.joint else len(subwords.target))
     reference = "transformer" if "transformer" in recipes else next(iter(recipes))

@@ -1,4 +1,4 @@
-"""What is measured of each model once it is trained, and where it is kept: measured once, read ever after."""
+"""Measurements of each trained model: measured once, then read from a file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tongsa.translation.translator import Translator
 
 BLOCK = 256
 WARM_UP = 8
-"""Sentences translated before the clock runs: the first ones pay for what torch sets up."""
+"""Number of sentences translated before timing starts, as a warm-up."""
 
 Texts = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Where one pair's target looks in its source: rows are target tokens, columns source tokens."""
+    """Attention of one pair's target to its source: rows are target tokens, columns source tokens."""
 
     layer: int
     layers: int
@@ -44,7 +44,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One model after its training."""
+    """The measurements of one trained model."""
 
     name: str
     architecture: str
@@ -54,16 +54,16 @@ class Result:
     epochs: int
     target_tokens: int
     tokens_per_second: float
-    """Target tokens of training, validations and checkpoints left out."""
+    """Target tokens per second of training, without validations and checkpoints."""
     flops_per_token: float
-    """Floating-point operations of training, forward and back, for each target token."""
+    """Floating-point operations per target token in training, forward and backward."""
     sentences_per_second: float
     curves: dict[str, list[list[float]]]
     """By metric: [minutes, score on the validation set] at each validation."""
     translations: list[str]
-    """Of the test set."""
+    """Translations of the test set."""
     reach: list[list[float]]
-    """[distance, share of a change in the first source embedding that arrives]: see gradients.py."""
+    """[distance, influence of the first source token]: see gradients.py."""
     picture: Picture | None
 
     @property
@@ -75,7 +75,7 @@ class Result:
 
 
 def stored_result(folder: Path, name: str) -> Result | None:
-    """None where there is none that can be read: then it is measured again."""
+    """The stored result; None if it is missing or unreadable, so that it is measured again."""
     try:
         values: dict[str, Any] = json.loads(_path(folder, name).read_text(encoding="utf-8"))
         picture = values.pop("picture")
@@ -89,8 +89,8 @@ def _path(folder: Path, name: str) -> Path:
 
 
 def measure(name: str, directory: Path, options: CompareOptions, test: Texts, shown: int, show: Show) -> Result:
-    """`shown` is the place of the sentence whose attention is drawn."""
-    # The native engine for all: CTranslate2 knows only the Transformer, and would make it another race.
+    """Measure a trained model; `shown` is the index of the sentence whose attention is drawn."""
+    # The native engine for all: CTranslate2 supports only the Transformer, so its speed would not be comparable.
     translator = Translator.load(directory, engine="native", threads=options.threads, device=options.device)
     translations, speed = _translate(translator, [source for source, _ in test], name, show)
     model, subwords = translator.native.model, translator.subwords
@@ -126,7 +126,7 @@ def _fits(source: Sequence[int], target: Sequence[int], longest: int | None) -> 
 
 
 def _translate(translator: Translator, sources: list[str], name: str, show: Show) -> tuple[list[str], float]:
-    """The translations, and how many a second."""
+    """The translations, and the number of sentences per second."""
     translator.translate(sources[:WARM_UP])
     found: list[str] = []
     began = time.perf_counter()
@@ -148,7 +148,7 @@ def validation_curves(events: Sequence[dict[str, Any]]) -> dict[str, list[list[f
 
 
 def training_speed(events: Sequence[dict[str, Any]]) -> float:
-    """Target tokens a second between updates that follow each other: a validation between them does not count."""
+    """Target tokens per second between consecutive updates, without the time of validations between them."""
     seconds = tokens = 0.0
     for before, after in itertools.pairwise(events):
         if before["event"] == after["event"] == "update" and after["seconds"] > before["seconds"]:
@@ -158,7 +158,7 @@ def training_speed(events: Sequence[dict[str, Any]]) -> float:
 
 
 def _picture(translator: Translator, source: str, target: str) -> Picture | None:
-    """What looks where while the reference is read: the same rows and columns for every model."""
+    """Attention while the reference is read: the same rows and columns for every model."""
     kind = next((kind for kind in translator.inspect(source, target).kinds() if kind.name == "cross"), None)
     if kind is None:
         return None

@@ -1,9 +1,9 @@
-"""A comparison from beginning to end. Whatever is done is on the disk, so the same command goes on where it stopped.
+"""Run a comparison from beginning to end. Finished work is on disk, so the same command continues where it stopped.
 
 DIR/plan.json              what is compared
     prepared/              subwords and ids, made once
     models/NAME/           a translator directory each; its ids are links to the prepared ones
-    results/NAME.json      what was measured of it
+    results/NAME.json      the measurements of this model
     comparison.json comparison.md comparison.html
 """
 
@@ -32,7 +32,7 @@ from tongsa.training.run import fit_and_publish, share_prepared
 def compare(options: CompareOptions, out: Path, show: Show) -> Comparison | None:
     """Train the models on the same ids with the same budget, and compare them on the same test.
 
-    None where it was interrupted: the same call goes on with it.
+    Return None if it was interrupted: the same call continues it.
     """
     options.check()
     here = dataclasses.replace(
@@ -45,12 +45,12 @@ def compare(options: CompareOptions, out: Path, show: Show) -> Comparison | None
         show.say(f"\n[{number} of {len(plan.recipes)}] {name}: {plan.budget}")
         try:
             result = _one(out, name, plan, test, show)
-        except (TongsaError, RuntimeError) as error:  # the others are still worth their time
+        except (TongsaError, RuntimeError) as error:  # the other models can still be compared
             failed[name] = str(error)
             show.say(f"{name} failed: {error}")
             continue
         if result is None:
-            show.say("the comparison goes on with the same command that began it")
+            show.say("to continue the comparison, run the same command again")
             return None
         results[name] = result
     if not results:
@@ -61,10 +61,10 @@ def compare(options: CompareOptions, out: Path, show: Show) -> Comparison | None
 
 
 def _one(out: Path, name: str, plan: ComparisonPlan, test: Texts, show: Show) -> Result | None:
-    """Train and measure a model, as far as that is not done; None where the training was interrupted."""
+    """Train and measure a model unless that is done already; return None if the training was interrupted."""
     stored = stored_result(out, name)
     if stored and len(stored.translations) == len(test):
-        show.say(f"measured before: {out / MODELS / name}")
+        show.say(f"already measured: {out / MODELS / name}")
         return stored
     directory = out / MODELS / name
     if not _is_trained(directory):

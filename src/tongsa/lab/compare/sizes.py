@@ -1,4 +1,4 @@
-"""How many parameters a model has, and how wide it must be to have as many as another."""
+"""Count the parameters of a model, and find the width at which it has as many as another."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from tongsa.config import ModelSection, Recipe
 from tongsa.models import build
 
 WIDTHS = ("d_ff", "hidden")
-"""Keys beside d_model that grow with it, where an architecture has them and gives them a number."""
+"""Keys that scale with d_model, if an architecture has them and sets them to a number."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How many ids there are on each side, `<pad>` included; no target means a joint vocabulary."""
+    """Number of ids on each side, including `<pad>`; no target means a joint vocabulary."""
 
     source: int
     target: int | None
 
 
 def parameters(section: ModelSection, vocabulary: Vocabulary) -> int:
-    """Counted on a model without memory: only its shapes are made."""
+    """Number of parameters, counted on the meta device: no memory is allocated."""
     with torch.device("meta"):
         model = build(section, vocabulary.source, vocabulary.target)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def matched(recipe: Recipe, wanted: int, vocabulary: Vocabulary) -> Recipe:
-    """The recipe at the width whose number of parameters comes nearest to the one wanted."""
+    """The recipe at the width whose number of parameters is closest to the wanted number."""
     low, high = 1, 2
     unit = _unit(recipe.model)
     while _count(recipe.model, unit * high, vocabulary) < wanted:
@@ -46,7 +46,7 @@ def matched(recipe: Recipe, wanted: int, vocabulary: Vocabulary) -> Recipe:
 
 
 def scaled(section: ModelSection, d_model: int) -> ModelSection:
-    """The same shape at another width: what is a multiple of d_model stays that multiple."""
+    """The same shape at another width: multiples of d_model stay the same multiples."""
     changes = {"d_model": d_model}
     for key in WIDTHS:
         before = getattr(section, key, 0)

@@ -10,7 +10,7 @@ from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.pages.markup import count
 
 SURE = 0.05
-"""Below this p a difference is called one."""
+"""A difference is significant below this p."""
 
 
 def head(comparison: Comparison) -> list[str]:
@@ -19,7 +19,7 @@ def head(comparison: Comparison) -> list[str]:
 
 
 def cells(comparison: Comparison) -> list[list[str]]:
-    """A line a model, best first."""
+    """The rows of the table, one per model, best first."""
     lines = []
     for name in comparison.ranking:
         result, scores = comparison.results[name], comparison.scores[name]
@@ -46,7 +46,7 @@ def with_interval(tested: TestedScore) -> str:
 
 
 def chance(tested: TestedScore) -> str:
-    """The p value, with a star where the best is better for sure."""
+    """The p value, with a star if the best model is significantly better."""
     if tested.p is None:
         return "best"
     shown = "<0.001" if tested.p < 0.001 else f"{tested.p:.3f}"
@@ -54,7 +54,7 @@ def chance(tested: TestedScore) -> str:
 
 
 def scientific(value: float) -> str:
-    """1.2e15"""
+    """A number in scientific notation: 1.2e15."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
 
@@ -77,7 +77,7 @@ def notes(comparison: Comparison) -> list[str]:
         f"{plan.budget} on {cores(options.threads)} ({options.device}), seed {options.seed}; the same ids for all.",
         f"Tested on {comparison.sentences:,} sentences of {tested}, "
         f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
-        f"± is the 95% interval; p is that of a paired bootstrap against {comparison.best}, * below {SURE}.",
+        f"± is the 95% interval; p is from a paired bootstrap against {comparison.best}, * below {SURE}.",
         *(f"{metric.title}: {best[metric.name].signature}" for metric in comparison.metrics),
     ]
     return found + [f"{name} failed: {why.splitlines()[0]}" for name, why in comparison.failed.items()]
@@ -113,7 +113,7 @@ def markdown(comparison: Comparison) -> str:
             ],
             table1(comparison),
         ),
-        "## What reaches a target token from the first source token, by distance",
+        "## Influence of the first source token on a target token, by distance",
         _reach(comparison),
     ]
     return "\n\n".join(parts) + "\n"

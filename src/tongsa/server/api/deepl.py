@@ -40,7 +40,7 @@ from tongsa.text.languages import language_name
 API = Interface(name="DeepL", error=Message, prefixes=("/v2/", "/v3/"), missing_key=403)
 KEY = Needs(key=True)
 UNLIMITED = 1_000_000_000_000
-"""What DeepL itself answers for accounts without a limit of characters."""
+"""The character limit that DeepL reports for accounts without one."""
 
 
 @API.route(
@@ -138,7 +138,7 @@ async def language_pairs(call: Call[None]) -> object:
 
 @API.route("GET", "/v2/glossaries/{id}", answer=GlossaryInfo, needs=KEY)
 async def show_glossary(call: Call[None]) -> object:
-    """About a glossary of one direction."""
+    """Information about a glossary of one direction."""
     return _single(_found(call))
 
 
@@ -178,7 +178,7 @@ async def list_all_glossaries(call: Call[None]) -> object:
 
 @API.route("GET", "/v3/glossaries/{id}", answer=GlossariesInfo, needs=KEY)
 async def show_dictionaries(call: Call[None]) -> object:
-    """About a glossary and its directions."""
+    """Information about a glossary and its directions."""
     return _several(_found(call))
 
 

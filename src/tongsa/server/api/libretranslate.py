@@ -39,7 +39,7 @@ from tongsa.text.languages import language_name
 API = Interface(name="LibreTranslate", error=Error, key_field="api_key", forms=(JSON, FORM, MULTIPART))
 _HOST = re.compile(r"[\w.-]+(:\d+)?|\[[\da-fA-F:.]+\](:\d+)?")
 TYPING_PAUSE = 300
-"""Milliseconds that the page waits after the last key stroke before it translates."""
+"""Milliseconds that the page waits after the last keystroke before it translates."""
 
 
 @API.route(
@@ -99,7 +99,7 @@ async def translate_file(call: Call[TranslateFile]) -> object:
 
 @API.route("GET", "/download_file/{name}", media_type="application/octet-stream")
 async def download_file(call: Call[None]) -> object:
-    """Download a translated document, as long as it is kept."""
+    """Download a translated document while it is still stored."""
     name = call.request.path_params["name"]
     data = call.service.files.find(name)
     headers = {"content-disposition": f'attachment; filename="translation{Path(name).suffix}"'}
@@ -121,7 +121,7 @@ async def suggest(call: Call[Suggest]) -> object:
 
 @API.route("GET", "/frontend/settings", answer=Settings)
 async def settings(call: Call[None]) -> object:
-    """What a page needs to know."""
+    """Settings for a page."""
     service = call.service
     source, target = service.translators.directions[0]
     return {
@@ -146,7 +146,7 @@ async def health(call: Call[None]) -> object:
 
 
 def _origin(request: Request) -> str:
-    """The URL that the client used for this service, if its Host header is fit for one."""
+    """The URL that the client used for this service, if its Host header is valid."""
     host = request.headers.get("host", "")
     if not _HOST.fullmatch(host):
         host = ":".join(map(str, request.scope["server"]))

@@ -1,4 +1,4 @@
-"""The way of a request from its route to its handler: one order of refusals for all routes of all interfaces.
+"""The path of a request from its route to its handler: the same order of refusals for all routes of all interfaces.
 
     413, 408, 429   the body is too large, too slow, or too much is in memory      `http.middleware`
     429             the queue is full
@@ -46,7 +46,7 @@ class Call(Generic[P]):
 
     @property
     def owner(self) -> str:
-        """Whose glossaries these are: the name of the key, or "" for everybody without one."""
+        """Owner of the client's glossaries: the name of the key, or "" for all clients without one."""
         return self.client.name if self.client.digest else ""
 
 
@@ -86,7 +86,7 @@ ANYBODY = Key(name="")
 
 
 def _identify(service: Service, interface: Interface, request: Request, given: dict[str, Any]) -> Key:
-    """The holder of the key where the service has keys; otherwise the client's address."""
+    """The client: the holder of the key if the service has keys, otherwise the address."""
     if service.keys is None:
         return Key(name=request.client.host if request.client else "")
     key = given.get(interface.key_field) if interface.key_field else None
@@ -106,7 +106,7 @@ def _key_in_header(request: Request) -> str:
 
 
 def _check_sizes(service: Service, route: Route, parameters: Any) -> int:
-    """Refuse what is too large; return the characters to charge."""
+    """Refuse a request that is too large; return the number of characters to charge."""
     characters = 0
     if route.needs.texts:
         texts = route.needs.texts(parameters)

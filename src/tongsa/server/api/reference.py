@@ -1,4 +1,4 @@
-"""The OpenAPI document, and /docs: the same as a page that loads nothing from elsewhere."""
+"""The OpenAPI document, and the same as a page (/docs) that loads nothing from other sites."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _request(route: Route) -> dict[str, Any]:
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with its definitions in place: references to `#/$defs` lead nowhere inside an OpenAPI document."""
+    """The schema with its definitions inlined: references to `#/$defs` cannot be resolved in an OpenAPI document."""
     definitions = schema.pop("$defs", {})
 
     def inline(part: Any) -> Any:
@@ -108,7 +108,7 @@ def reference(document: dict[str, Any]) -> str:
             Section(key=f"interface-{number}", title=tag, content=content)
             for number, (tag, content) in enumerate(interfaces.items())
         ],
-        footer='<a href="/">To the page for translating</a>',
+        footer='<a href="/">Translate on the page</a>',
         served="/static/kit",
     )
 

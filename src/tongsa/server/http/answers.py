@@ -1,4 +1,4 @@
-"""Answers: JSON as bytes, and the headers that every answer has."""
+"""Answers: JSON as bytes, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Json(Response):
 
 
 class AnswerSender:
-    """Sends an answer with the headers that all answers have, and remembers its status."""
+    """Sends an answer with the headers of every answer, and records its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

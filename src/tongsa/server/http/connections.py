@@ -1,4 +1,4 @@
-"""HTTP connections with time limits, which end without losing a request.
+"""HTTP connections with time limits, closed without losing a request.
 
 uvicorn waits for the headers of a request without a limit of time or size. Here both are limited, from the first byte
 of a request on, and so is the time for the rest of a body whose request was already refused. When the service stops,
@@ -21,7 +21,7 @@ HEADER_BYTES = 64 << 10
 LAST_SECONDS = 0.5
 """Seconds in which a request may still arrive on a connection when the service stops."""
 READ_SECONDS = 0.02
-"""Seconds in which the event loop reads what is already there."""
+"""Seconds in which the event loop reads data that has already arrived."""
 
 
 def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:

@@ -23,7 +23,7 @@ from tongsa.base.files import write_atomically
 from tongsa.server.http.refusals import Refusal, slow_down
 
 MIN_KEY_LENGTH = 16
-"""Characters: shorter keys could be guessed."""
+"""Minimum length of a key, in characters: shorter keys could be guessed."""
 MAX_CLIENTS = 10_000
 """Clients whose requests are counted; the least recently seen is forgotten first."""
 
@@ -39,7 +39,7 @@ class Key:
 
 
 class Keys:
-    """A given key is compared with all of them, so that the time tells nothing."""
+    """Find the client of a key. It is compared with every key, so that the time reveals nothing."""
 
     def __init__(self, keys: list[Key]) -> None:
         self.keys = keys
@@ -134,7 +134,7 @@ class Allowances:
         self._used[client.name] = used + count
 
     def refund_characters(self, client: Key, count: int) -> None:
-        """Take back a charge, when nothing was done for it."""
+        """Undo a charge for which no work was done."""
         if client.digest:
             self._used[client.name] = max(0, self.used(client) - count)
 

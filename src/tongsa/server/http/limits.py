@@ -15,7 +15,7 @@ class Limits:
     """`--limits characters=20000,queue=512`: every field can be set; 0 removes the limit."""
 
     characters: int = 50_000
-    """Characters of all texts of a request together."""
+    """Characters in all texts of a request together."""
     texts: int = 1_000
     """Texts of one request."""
     alternatives: int = 8
@@ -27,7 +27,7 @@ class Limits:
     held: int = 256 << 20
     """Bytes of all requests being read or processed."""
     queue: int = 256
-    """Requests being translated or waiting; further ones are told to come back later."""
+    """Requests being translated or waiting; further ones are refused with Retry-After."""
     connections: int = 2_000
     """Connections open at the same time."""
     idle_seconds: int = 620
@@ -44,7 +44,7 @@ class Limits:
     document_seconds: int = 900
     """Seconds for the answer when a file is translated."""
     keep_seconds: int = 3_600
-    """Seconds that a translated file can be downloaded."""
+    """Seconds for which a translated file can be downloaded."""
     glossary_terms: int = 10_000
     """Terms of one glossary."""
     glossaries: int = 1_000
@@ -65,9 +65,9 @@ def parse(text: str) -> Limits:
         name, _, value = part.partition("=")
         size = _SIZE.match(value.strip())
         if name.strip() not in names:
-            problems.append(f"{name.strip()!r} is not a limit")
+            problems.append(f"unknown limit: {name.strip()!r}")
         elif not size:
-            problems.append(f"{part!r} does not have a whole number")
+            problems.append(f"{part!r} needs a whole number")
         else:
             given[name.strip()] = int(size[1]) << {"": 0, "k": 10, "m": 20}[size[2].lower()]
     if problems:

@@ -46,4 +46,4 @@ def set_up(level: str) -> None:
     logging.getLogger().handlers = [handler]
     for name in ("tongsa.server", "uvicorn"):
         logging.getLogger(name).setLevel(level.upper())
-    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # the client is told when its form cannot be read
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # the client gets the error about its form

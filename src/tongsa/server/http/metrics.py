@@ -1,4 +1,4 @@
-"""What /metrics reports to Prometheus."""
+"""The metrics that /metrics reports to Prometheus."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """Each service has its own registry: several can live in one process."""
+    """The metrics of one service, with its own registry, so that several services can run in one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -42,7 +42,7 @@ class Metrics:
         self._engine_seconds.inc(seconds)
 
     def add_gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """Add a gauge whose value is read whenever the metrics are."""
+        """Add a gauge whose value is read whenever the metrics are requested."""
         Gauge(name, about, registry=self.registry).set_function(value)
 
     def text(self) -> bytes:

@@ -1,4 +1,4 @@
-"""What every request passes before it reaches a route, and every answer on its way out.
+"""The middleware that every request passes before it reaches a route, and every answer on its way out.
 
 The body is read here, within its limits of size and time; routes get it whole. When the queue is full, requests for
 work are refused here, before they are parsed, so that a refusal costs little. A client that disconnects cancels its
@@ -124,7 +124,7 @@ class RequestMiddleware:
         log_event("request", fields)
 
     def _logged_path(self, scope: Scope) -> str:
-        """The route's pattern: an unknown path, or the name of a file, is the client's own text and is not logged."""
+        """The pattern of the route, for logs. Unknown paths and file names are the client's text and are not logged."""
         if scope["path"] in self.interfaces.needs:
             return str(scope["path"])
         return str(getattr(scope.get("route"), "path", "")) or "other"

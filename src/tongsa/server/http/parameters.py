@@ -85,7 +85,7 @@ async def _parts(request: Request, repeated: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _message(error: ValidationError) -> str:
-    """What is wrong, without the value: that is the user's text."""
+    """Describe what is wrong, without the value, which is the user's text."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     name = str(first["loc"][0]) if first["loc"] else "a parameter"
     if first["type"] == "missing":

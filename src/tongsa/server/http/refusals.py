@@ -1,4 +1,4 @@
-"""Refusals: a status and a sentence for the client, never a path or a traceback."""
+"""Refusals: a status and a message for the client, never a path or a traceback."""
 
 from __future__ import annotations
 

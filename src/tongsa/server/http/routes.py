@@ -60,12 +60,12 @@ class Route:
     repeated: tuple[str, ...] = ()
     """Parameters that may occur several times in a form."""
     media_type: str = JSON
-    """Of the answer."""
+    """Content type of the answer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interface:
-    """The routes of one API, and how it words a refusal."""
+    """The routes of one API, and the form of its refusals."""
 
     name: str
     error: type[BaseModel]
@@ -73,13 +73,13 @@ class Interface:
     error_body: Callable[[Refusal], object] | None = None
     """Makes the body of a refusal; by default the message is the one field of `error`."""
     prefixes: tuple[str, ...] = ()
-    """Paths that begin with one of these belong to this interface, also where no route has them."""
+    """Paths that begin with one of these belong to this interface, even if no route has them."""
     missing_key: int = 400
     """Status when a key is needed and none is given."""
     key_field: str | None = None
     """Parameter that may hold the key, which is also accepted in the header Authorization."""
     forms: tuple[str, ...] = (JSON, FORM)
-    """Content types of a body, where a route does not say otherwise."""
+    """Default content types of a body."""
     routes: list[Route] = field(default_factory=list)
 
     def route(
@@ -95,7 +95,7 @@ class Interface:
         repeated: tuple[str, ...] = (),
         media_type: str = JSON,
     ) -> Callable[[H], H]:
-        """Declare a route. Its handler takes a `Call` and returns a Response, or what is to be answered as JSON."""
+        """Declare a route. Its handler takes a `Call` and returns a Response, or a value to answer as JSON."""
         has_body = parameters is not None and method in ("POST", "PUT", "PATCH")
 
         def declare(handler: H) -> H:
@@ -126,12 +126,12 @@ class Interface:
 
 
 class Interfaces:
-    """All interfaces of a service; the first one words refusals for paths that belong to none."""
+    """All interfaces of a service; the first one answers refusals for paths that belong to none."""
 
     def __init__(self, interfaces: Iterable[Interface]) -> None:
         self.interfaces = tuple(interfaces)
         self.needs: dict[str, Needs] = {}
-        """What the routes need, by path; paths with parameters in them are missing."""
+        """The needs of the routes, by path; paths with parameters are not included."""
         seen: dict[tuple[str, str], str] = {}
         for interface, route in self:
             other = seen.setdefault((route.method, route.path), interface.name)
@@ -146,6 +146,6 @@ class Interfaces:
                 yield interface, route
 
     def refused(self, path: str, refusal: Refusal) -> Json:
-        """The refusal in the words of the interface that the path belongs to."""
+        """The refusal in the form of the interface that the path belongs to."""
         found = (each for each in self.interfaces if each.prefixes and path.startswith(each.prefixes))
         return next(found, self.interfaces[0]).refused(refusal)

@@ -26,7 +26,7 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 LONGEST = 1_000
-"""Characters of a piece. Sentences are cut at blanks before they are as long; what has none is cut anywhere."""
+"""Maximum characters in a piece. Longer sentences are cut at blanks, or anywhere if they have none."""
 
 Cache = dict[tuple[str, bool], "Translation"]
 """Translations by their source text, and whether they have an alignment."""
@@ -42,7 +42,7 @@ class BlockingQueue:
         self._ended = False
 
     def run(self, kind: WorkKind[Piece, Result], pieces: Sequence[Piece]) -> list[Result]:
-        """Call from the thread. Raises CancelledError when the request has ended."""
+        """Run work, called from the thread; raises CancelledError when the request has ended."""
         future = asyncio.run_coroutine_threadsafe(self._queue.run(kind, pieces), self._loop)
         self._future = future
         if self._ended:
@@ -57,7 +57,7 @@ class BlockingQueue:
 
 
 class BlockingTranslator:
-    """A translator whose work is done by the queue; translations are cached for the lifetime of this object.
+    """A translator that works through the queue; translations are cached for the lifetime of this object.
 
     `rank` selects the hypothesis that is returned: 0 is the best one.
     """
@@ -65,7 +65,7 @@ class BlockingTranslator:
     def __init__(
         self, queue: BlockingQueue, translator: Translator, alternatives: int = 0, cache: Cache | None = None
     ) -> None:
-        """`cache` holds what was translated before for the same request, with as many alternatives."""
+        """`cache` holds earlier translations of the same request, with the same number of alternatives."""
         self.card: Card = translator.card
         self.rank = 0
         self._queue = queue

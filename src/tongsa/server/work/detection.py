@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 LETTERS = 4_000
-"""Characters examined: more do not improve the result."""
+"""Number of characters examined: more do not improve the result."""
 
 
 @cache

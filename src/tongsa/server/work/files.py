@@ -1,4 +1,4 @@
-"""Translated files that wait for download, under random names, for a limited time."""
+"""Translated files, kept for download under random names for a limited time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tongsa.server.http.refusals import Refusal
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{32}\.[a-z]{2,8}")
 MOST_BYTES = 1 << 30
-"""Total size of all files; the oldest are removed to make room."""
+"""Maximum total size of all files; the oldest are removed to make room."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Files:
         return name
 
     def find(self, name: str) -> bytes:
-        """Only names that were issued are looked up, so that no name leads out of the folder."""
+        """The file of a name; only issued names are looked up, so that no name leads out of the folder."""
         self.sweep()
         stored = self._stored.get(name) if _NAME.fullmatch(name) else None
         if stored is None:

@@ -1,4 +1,4 @@
-"""Texts and files with something in them that must be kept: tags, placeholders, terms. Runs in threads.
+"""Translate texts and files with parts that must be kept: tags, placeholders, terms. Runs in threads.
 
 Each text becomes a document of `tongsa.documents`; those of a request are translated together, through a third
 language or not.
@@ -25,12 +25,12 @@ from tongsa.translation.sentences import Translation
 TextKind = Literal["text", "html", "xml"]
 
 NAME = "document"
-"""The name of an uploaded file in messages: the one it came with is nobody else's business."""
+"""The name of an uploaded file in messages, instead of its real name, which is private."""
 
 
 @dataclass(frozen=True)
 class TranslatedText:
-    """A translated text, and what was asked for besides."""
+    """A translated text, with its alternatives and confidence if requested."""
 
     text: str
     alternatives: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class TranslatedText:
 
     @classmethod
     def of(cls, translation: Translation, before: float) -> TranslatedText:
-        """`before` is the confidence of the source, where that is a translation itself."""
+        """`before` is the confidence of the source, if the source is itself a translation."""
         others = dict.fromkeys(each.text for each in translation.alternatives if each.text != translation.text)
         confidence = 1.0 if translation.confidence is None else translation.confidence
         return cls(translation.text, tuple(others), before * confidence, translation.words)
@@ -74,7 +74,7 @@ class HtmlText:
 
 @dataclass(frozen=True)
 class PlainText:
-    """Text in which elements of some names stay as they are; other tags are found in the text itself."""
+    """Text in which elements of some names are kept unchanged; other tags are found in the text itself."""
 
     whole: str
     untouched: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class MarkedTexts:
     resources: Resources
 
     def documents(self, texts: Sequence[str], languages: Languages) -> list[TextDocument]:
-        """`texts` as documents: these, or what a first translator has made of them."""
+        """The texts, or their translations by a first translator, as documents."""
         if self.kind == "html":
             return [HtmlText.of(text, languages) for text in texts]
         return [PlainText(text, self.untouched) for text in texts]
@@ -114,7 +114,7 @@ class MarkedTexts:
 def translate_marked(
     marked: MarkedTexts, translators: Sequence[BlockingTranslator], alternatives: int
 ) -> list[TranslatedText]:
-    """Each text, and at most so many alternatives, best first; fewer where the search found no more."""
+    """Each text with at most the given number of alternatives, best first; fewer if the search found no more."""
     found: list[list[TranslatedText]] = []
     for rank in range(alternatives + 1):
         translators[-1].rank = rank
@@ -149,7 +149,7 @@ def _translated_text(before: TranslatedText, text: str, outcomes: Sequence[Outco
 
 
 def translate_document(data: bytes, suffix: str, queue: BlockingQueue, chain: TranslatorChain) -> tuple[bytes, str]:
-    """A file of a known kind."""
+    """A file of a known format."""
     for translator in chain.translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)
         path = Path(NAME + suffix)

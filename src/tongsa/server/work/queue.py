@@ -34,7 +34,7 @@ SHORT = 32
 
 
 class WorkKind(Hashable, Protocol[P, R]):
-    """What is done with a piece. Pieces of equal kinds may share a batch."""
+    """The kind of work for a piece. Pieces of equal kinds may share a batch."""
 
     def tokens(self, piece: P) -> int: ...
 
@@ -42,7 +42,7 @@ class WorkKind(Hashable, Protocol[P, R]):
 
 
 class Submission(Generic[Piece, Result]):
-    """The pieces that one request wants done, and the indices of those that no worker has taken, by length class."""
+    """The pieces of one request, and the indices of those that no worker has taken, by length class."""
 
     def __init__(self, kind: WorkKind[Piece, Result], pieces: Sequence[Piece], done: asyncio.Future[None]) -> None:
         self.kind = kind
@@ -192,7 +192,7 @@ class Queue:
         for (submission, index), result in zip(batch.items, done.result(), strict=True):
             if submission.done.done():  # cancelled, or failed with another piece
                 continue
-            if isinstance(result, StopIteration):  # a future refuses to carry one
+            if isinstance(result, StopIteration):  # a future cannot hold one
                 result = RuntimeError("StopIteration in an engine")
             if isinstance(result, Exception):
                 submission.done.set_exception(result)

@@ -31,7 +31,7 @@ LARGE = 5_000
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """How texts of a request are to be translated, and what is wanted besides the translation."""
+    """How to translate the texts of a request, and what to return besides the translation."""
 
     kind: TextKind = "text"
     alternatives: int = 0
@@ -105,7 +105,7 @@ class QueuedTranslator:
         def run() -> T:
             try:
                 return work(queue)
-            except StopIteration as error:  # a future refuses to carry one, and the request would wait forever
+            except StopIteration as error:  # a future cannot hold one, and the request would wait forever
                 raise RuntimeError("StopIteration in a thread") from error
 
         try:
@@ -116,10 +116,10 @@ class QueuedTranslator:
     async def _plain_texts(
         self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
     ) -> dict[int, TranslatedText]:
-        """Texts without marks, by index; those that need more care are missing.
+        """Translations of texts without marks, by index; texts that need more care are missing.
 
-        What `tongsa.documents` would make of them, without a thread: a text is left to it where a translation lost or
-        invented something that must be kept.
+        The result is the same as with `tongsa.documents`, without a thread. A text is left to it if a translation lost
+        or invented something that must be kept.
         """
         found = {index: TranslatedText(text, confidence=1.0) for index, text in enumerate(texts)}
         for step in steps:
@@ -141,7 +141,7 @@ class QueuedTranslator:
 
 
 def chain_steps(chain: TranslatorChain, options: TextOptions) -> list[ChainStep]:
-    """Alternatives and the confidence of words are asked of the last translator alone."""
+    """Only the last translator returns alternatives and the confidence of words."""
     *first, last = chain.translators
     return [*map(ChainStep, first), ChainStep(last, alternatives=options.alternatives, words=options.confidence)]
 
@@ -180,7 +180,7 @@ class ChainStep:
     async def _with_words(
         self, queue: Queue, sentences: Sequence[Sentence], translations: Sequence[Translation]
     ) -> list[Translation]:
-        """With the confidence of each word, except for what was copied."""
+        """Translations with the confidence of each word, except for copied text."""
         places = [place for place, each in enumerate(translations) if each.ids]
         pairs = [EncodedPair(sentences[place].ids, translations[place].ids) for place in places]
         scores = dict(zip(places, await queue.run(ScoreTranslations(self.translator), pairs), strict=True))
@@ -188,7 +188,7 @@ class ChainStep:
 
 
 def _checked(source: str, translation: Translation) -> Translation | None:
-    """None for a translation that does not keep what it must; the best one in place of such an alternative."""
+    """None for a translation that lost something that must be kept; such an alternative is replaced by the best one."""
     if not keeps_plain_text(source, translation.text):
         return None
     if not translation.alternatives:

@@ -1,4 +1,4 @@
-"""The service: what all requests share, and what handlers ask of it."""
+"""The service: the state that all requests share, and its operations for handlers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Service:
     workers: int
     keys: Keys | None = None
     data: Path | None = None
-    """Folder for what survives a restart: glossaries, suggestions, the characters that keys have used."""
+    """Folder for data that survives a restart: glossaries, suggestions, the characters that keys have used."""
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Service:
         return [found[index] for index in range(len(texts))]
 
     async def reload(self, *, all_of_them: bool = False) -> None:
-        """Load changed translators in a thread, while requests go on."""
+        """Load changed translators in a thread, while requests are served."""
         opened = await asyncio.to_thread(lambda: list(self.translators.reload(all_of_them=all_of_them)))
         for directory, error in opened:
             self.metrics.reloads.labels("failed" if error else "done").inc()

@@ -89,7 +89,7 @@ class Translators:
         return found
 
     def chain(self, source: str, target: str) -> TranslatorChain:
-        """The chain from one served code to another; it is empty where both are the same."""
+        """The chain from one served code to another; empty if both are the same."""
         if source == target:
             return TranslatorChain(source, target, (), ())
         path = self._paths.get((source, target))
@@ -132,7 +132,7 @@ def invalid_language(asked: str) -> Refusal:
 
 
 def signature_of(directory: Path) -> Signature:
-    """Differs after a translator was rewritten: its card is written last."""
+    """A value that changes when a translator is rewritten: its card is written last."""
     found = []
     run = Run(directory)
     for path in (run.card_file, run.weights_file):

@@ -180,7 +180,7 @@ def test_a_killed_job_goes_on_and_loses_or_doubles_no_line(directory: Path, tmp_
     assert "have changed" in run(directory, changed, output, "--resume").stderr
     resumed = run(directory, source, output, "--resume")
     assert resumed.returncode == 0, resumed.stderr
-    assert "going on after line" in resumed.stderr
+    assert "continuing after line" in resumed.stderr
     assert run(directory, source, whole).returncode == 0
     assert output.read_text() == whole.read_text()
     assert len(output.read_text().splitlines()) == len(lines)

@@ -1,1 +1,1 @@
-"""The command line. A file a command; torch is imported only by what needs it."""
+"""The command line, one file per command; torch is imported only by commands that need it."""

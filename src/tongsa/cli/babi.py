@@ -18,7 +18,7 @@ class NetworkOptions:
 
     hops: Annotated[int, typer.Option("--hops", help="Times that the memory is read.")] = 3
     tying: Annotated[
-        Literal["adjacent", "layerwise"], typer.Option("--tying", help="Which matrices of the hops are shared.")
+        Literal["adjacent", "layerwise"], typer.Option("--tying", help="Matrices that the hops share.")
     ] = "adjacent"
     encoding: Annotated[
         Literal["position", "bag"], typer.Option("--encoding", help="Encode sentences with the order of words, or not.")
@@ -38,16 +38,18 @@ class FitOptions:
     noise: Annotated[float, typer.Option("--noise", help="Share of empty memories while training.")] = 0.1
     epochs: Annotated[int, typer.Option("--epochs", help="Epochs with softmax (0: 60 jointly, 100 alone).")] = 0
     restarts: Annotated[int, typer.Option("--restarts", help="Trainings; the one with the lowest loss counts.")] = 1
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the first training; others count on from it.")] = 1
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the first training; the next ones add 1 each.")] = 1
     threads: Threads = None
 
 
 @grouped
 def babi(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="The folder with qa1_..._train.txt, ..._test.txt etc.")],
-    out: Annotated[Path, typer.Option("--out", help="Where to write networks and errors.")] = Path("runs/babi"),
-    tasks: Annotated[str | None, typer.Option("--tasks", help="Only these tasks, with commas: 1,2,6.")] = None,
-    show: Annotated[int, typer.Option("--show", help="Print what the hops attend to, for N questions a task.")] = 0,
+    out: Annotated[Path, typer.Option("--out", help="Directory for networks and errors.")] = Path("runs/babi"),
+    tasks: Annotated[
+        str | None, typer.Option("--tasks", help="Tasks to run, with commas: 1,2,6 (default: all).")
+    ] = None,
+    show: Annotated[int, typer.Option("--show", help="Print what the hops attend to, for N questions per task.")] = 0,
     resume: Annotated[bool, typer.Option("--resume", help="Keep the networks in --out, train those missing.")] = False,
     *,
     network: NetworkOptions,
@@ -74,4 +76,4 @@ def _numbers(text: str | None) -> set[int] | None:
     try:
         return {int(number) for number in text.split(",")}
     except ValueError as error:
-        raise UsageError(f"--tasks takes numbers with commas between them, not {text!r}") from error
+        raise UsageError(f"--tasks must be numbers with commas between them, not {text!r}") from error

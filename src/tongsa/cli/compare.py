@@ -28,7 +28,7 @@ def compare(
     models: Annotated[
         str, typer.Option("--models", help="Recipes, architectures or TOML files, with commas between them.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="Directory of the comparison; the same command goes on in it.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory of the comparison; run the same command to continue.")],
     minutes: Annotated[float | None, typer.Option("--minutes", help="Training time of each model.")] = None,
     updates: Annotated[int | None, typer.Option("--updates", help="Updates of each model.")] = None,
     match_parameters: Annotated[
@@ -45,7 +45,7 @@ def compare(
 ) -> None:
     """Train several architectures on the same ids with the same budget, and compare them.
 
-    It can be interrupted at any time: the same command goes on. Models can join later.
+    It can be interrupted at any time: the same command continues. Models can be added later.
 
     Example:  tongsa lab compare data/train --from en --to de --models lstm,lstm-attention,transformer --minutes 20
     --valid data/valid --test data/test --out runs/compare

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="corpus",
-    help="Look at parallel text, mend it, split it and convert it.",
+    help="Inspect, repair, split and convert parallel text.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -43,13 +43,13 @@ def report(
     corpus: Corpora,
     source: Source = "",
     target: Target = "",
-    html: Annotated[Path | None, typer.Option("--html", help="Write the report as a page, too.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write the report as an HTML page.")] = None,
     encoding: Encoding = "utf-8",
     salvage: Salvage = False,
     workers: Workers = None,
     seed: Seed = 1,
 ) -> None:
-    """Tell sizes, lengths, languages and faults, with examples and their places.
+    """Report sizes, lengths, languages and faults, with examples and their places.
 
     Example:  tongsa corpus report data/train --from en --to de --html report.html
     """
@@ -74,17 +74,17 @@ def clean(
     source: Source = "",
     target: Target = "",
     removed: Annotated[
-        Path | None, typer.Option("--removed", help="File of what was removed and why (OUT.removed.jsonl).")
+        Path | None, typer.Option("--removed", help="File for removed pairs with reasons (OUT.removed.jsonl).")
     ] = None,
-    only: Annotated[str, typer.Option("--only", help="Remove these faults and no others, with commas.")] = "",
-    also: Annotated[str, typer.Option("--also", help="Remove these faults, too: numbers.")] = "",
+    only: Annotated[str, typer.Option("--only", help="Remove only these faults, with commas.")] = "",
+    also: Annotated[str, typer.Option("--also", help="Also remove these faults: numbers.")] = "",
     keep: Annotated[str, typer.Option("--keep", help="Do not remove these faults, with commas.")] = "",
     encoding: Encoding = "utf-8",
     salvage: Salvage = False,
     workers: Workers = None,
     seed: Seed = 1,
 ) -> None:
-    """Write the pairs without faults, and a file of those that were removed and why.
+    """Write the pairs without faults, and a file of the removed pairs with the reasons.
 
     Faults: empty, mojibake, copy, swapped, language, script, shifted, unrelated, cut, length, placeholders, long,
     duplicate, and, if asked for, numbers.
@@ -134,7 +134,7 @@ def convert(
 @app.command("split")
 def split(
     corpus: Corpora,
-    out: Annotated[Path, typer.Option("--out", help="The directory of the parts.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for the parts.")],
     source: Source = "",
     target: Target = "",
     valid: Annotated[int, typer.Option("--valid", help="Pairs to validate on.")] = 2000,
@@ -146,7 +146,7 @@ def split(
     salvage: Salvage = False,
     seed: Seed = 1,
 ) -> None:
-    """Draw a part to validate on and a part to test on; no sentence stands in two parts.
+    """Draw a part to validate on and a part to test on; no sentence is in two parts.
 
     Example:  tongsa corpus split data/all --from en --to de --valid 2000 --test 2000 --out data
     """
@@ -196,11 +196,11 @@ def dedupe(
     out: Out,
     source: Source = "",
     target: Target = "",
-    by: Annotated[str, typer.Option("--by", help="What must not be there twice: pair, source or target.")] = "pair",
+    by: Annotated[str, typer.Option("--by", help="Key that must be unique: pair, source or target.")] = "pair",
     encoding: Encoding = "utf-8",
     salvage: Salvage = False,
 ) -> None:
-    """Keep the first of pairs that are the same.
+    """Keep the first of several equal pairs.
 
     Example:  tongsa corpus dedupe data/train --from en --to de --by source --out data/once
     """
@@ -217,7 +217,7 @@ def dedupe(
         for pair, before in deduplicated(opened, by):
             tally.seen += 1
             if before:
-                tally.drop(f"pairs whose {by} was there before", pair.where)
+                tally.drop(f"pairs whose {by} occurred before", pair.where)
             else:
                 yield pair
 
@@ -238,7 +238,7 @@ def _open(names: list[str], source: str, target: str, encoding: str, salvage: bo
 
 
 def _tell(corpus: Corpus, changed: Counter[str], show: Show) -> None:
-    """What the readers left out, and what the writer had to change."""
+    """Report what the readers left out, and what the writer changed."""
     for line in corpus.left_out.lines():
         show.say(line)
     for what, count in changed.items():

@@ -13,9 +13,9 @@ SENTENCES = 6
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Where to write corpus and translator.")] = Path("runs/demo"),
+    out: Annotated[Path, typer.Option("--out", help="Directory for corpus and translator.")] = Path("runs/demo"),
     minutes: Annotated[float, typer.Option("--minutes", help="Training time.")] = 3.0,
-    pairs: Annotated[int, typer.Option("--pairs", help="Sentence pairs that the grammar writes to train on.")] = 40_000,
+    pairs: Annotated[int, typer.Option("--pairs", help="Training pairs to generate with the grammar.")] = 40_000,
     threads: Threads = None,
 ) -> None:
     """Train a Korean-English translator on the built-in corpus, and show it at work.
@@ -38,7 +38,7 @@ def demo(
         for side, language in enumerate(("ko", "en")):
             write_atomically(out / "corpus" / f"{name}.{language}", "".join(pair[side] + "\n" for pair in part))
     translator_directory = out / "ko-en"
-    shutil.rmtree(translator_directory, ignore_errors=True)  # the demo's own, of an earlier run
+    shutil.rmtree(translator_directory, ignore_errors=True)  # from an earlier run of the demo
     translator = tongsa.train(
         out / "corpus" / "train",
         source="ko",

@@ -15,7 +15,7 @@ EXTRAS = {"tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"
 
 
 def doctor() -> None:
-    """Tell what this machine has, and what is missing.
+    """Report what this machine has, and what is missing.
 
     Example:  tongsa doctor
     """
@@ -63,8 +63,8 @@ def _int8() -> str:
 def _gpu() -> str:
     try:
         import torch
-    except ImportError as error:  # just when somebody asks the doctor
+    except ImportError as error:  # a broken installation is worth reporting
         return f"unknown: PyTorch cannot be imported ({error})"
     if not torch.cuda.is_available():
-        return "none that PyTorch can use: training and translating run on the CPU"
+        return "none that PyTorch can use: training and translation run on the CPU"
     return ", ".join(torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count()))

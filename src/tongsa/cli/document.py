@@ -25,7 +25,7 @@ class DocumentOptions:
     panel: ClassVar[str] = "Documents"
 
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; a folder for several. Beside the source else.")
+        Path | None, typer.Option("--output", "-o", help="File to write, or folder for several (default: beside each).")
     ] = None
     glossary: Annotated[Path | None, typer.Option("--glossary", help="Terms to use: SOURCE, tab, TARGET.")] = None
     do_not_translate: Annotated[
@@ -58,7 +58,7 @@ def document(
 ) -> None:
     """Translate files with structure; tags, placeholders and layout stay as they are.
 
-    Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review look.tsv
+    Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review r.tsv
     """
     translate_documents(directory, files, beam, length_penalty, options, engine)
 
@@ -80,7 +80,7 @@ def translate_documents(
 
 
 def translate_files(translator: TranslatorLike, files: Sequence[Path], options: DocumentOptions, show: Show) -> None:
-    """Translate each file, say where it went and what needs a person, and write the review."""
+    """Translate each file, report where it was written and what needs review, and write the review."""
     from tongsa.documents import Languages, Resources, translate_document
     from tongsa.documents.glossary import read_glossary
     from tongsa.documents.memory import Memory
@@ -102,13 +102,13 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
         show.say(f"{file} -> {made.target}: {_summary(made)}")
     if options.review:
         count = write_review(options.review, done)
-        show.say(f"{options.review}: {count:,} to look at, the least certain first")
+        show.say(f"{options.review}: {count:,} to review, the least certain first")
     elif unsure := sum(wants_review(outcome) for document in done for outcome in document.outcomes):
-        show.say(f"{unsure:,} are worth a look; to have them in a file:  --review FILE")
+        show.say(f"{unsure:,} should be reviewed; to write them to a file:  --review FILE")
 
 
 def _targets(files: Sequence[Path], out: Path | None, languages: object) -> list[Path]:
-    """Beside the sources; or -o: a file for one, a directory for several. Nothing is written over another."""
+    """The files to write: beside the sources, or -o (a file for one, a directory for several); no two are the same."""
     from tongsa.documents import Languages, default_target
 
     assert isinstance(languages, Languages)
@@ -136,4 +136,4 @@ def _summary(document: TranslatedDocument) -> str:
     }
     near = sum(outcome.near is not None for outcome in document.outcomes)
     parts = [f"{counts[state]:,} {word}" for state, word in words.items() if state in counts]
-    return ", ".join([*parts, *([f"{near:,} like an entry of the memory"] if near else [])]) or "nothing to translate"
+    return ", ".join([*parts, *([f"{near:,} similar to a memory entry"] if near else [])]) or "nothing to translate"

@@ -55,7 +55,7 @@ def evaluate(
     from tongsa.formats.pairs import Reading, open_corpus
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()] or TRANSLATION_METRICS
-    text_metrics(metrics)  # an unknown one is an error before the minutes of translating
+    text_metrics(metrics)  # report an unknown metric before minutes of translating
     translator = engine.load(directory)
     source, target = translator.card.source, translator.card.target
     opened = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding, salvage=salvage))
@@ -69,7 +69,7 @@ def evaluate(
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
     found = _translate(translator, sources, replace(search, scores=False), show)
     if save:
-        # a text that was copied as it is may hold line ends of its own
+        # a text that was copied unchanged may contain line ends
         write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))
     scores = score(found, references, target, metrics, sources)
     if as_json:
@@ -80,7 +80,7 @@ def evaluate(
 
 
 def _translate(translator: Translator, sources: list[str], search: Search, show: Show) -> list[str]:
-    """The translations; what is to be said of them is said at the end."""
+    """The translations; notes about them are printed at the end."""
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.stream import Stream, Texts
 

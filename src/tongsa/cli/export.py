@@ -27,11 +27,11 @@ def export(
     Example:  tongsa export runs/en-de --format marian exported/en-de
     """
     if shortlist and to_format != "ctranslate2":
-        raise UsageError("--shortlist goes with --format ctranslate2")
+        raise UsageError("--shortlist needs --format ctranslate2")
     if to_format not in FORMATS:
         raise UsageError(f"unknown export format: {to_format}", f"Formats: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already", "Choose another place: nothing is overwritten.")
+        raise UsageError(f"{out} already exists", "Choose another directory: nothing is overwritten.")
     from tongsa.engines import PRECISIONS
     from tongsa.models.weights import read_tensors
     from tongsa.runs.directory import Run

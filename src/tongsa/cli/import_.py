@@ -11,10 +11,10 @@ import typer
 def import_(
     directory: Annotated[Path, typer.Argument(metavar="MARIAN", help="A MarianMT directory of transformers.")],
     out: Annotated[Path, typer.Option("--to", help="The translator directory to write.")],
-    source: Annotated[str, typer.Option("--source", help="Source language, where the model does not name it.")] = "",
-    target: Annotated[str, typer.Option("--target", help="Target language, where the model does not name it.")] = "",
+    source: Annotated[str, typer.Option("--source", help="Source language, if the model does not name it.")] = "",
+    target: Annotated[str, typer.Option("--target", help="Target language, if the model does not name it.")] = "",
 ) -> None:
-    """Make a translator of a MarianMT model, such as those of OPUS-MT.
+    """Make a translator from a MarianMT model, such as those of OPUS-MT.
 
     Example:  tongsa import opus-mt-en-de --to runs/opus-en-de --source en --target de
     """

@@ -20,16 +20,16 @@ FORMATS = (".html", ".png", ".svg")
 @grouped
 def inspect(
     directory: Directory,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="A sentence to look at while it is translated.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="Sentence to translate and inspect.")],
     to_text: Annotated[
-        str | None, typer.Option("--to-text", help="A translation to look at, instead of the one found.")
+        str | None, typer.Option("--to-text", help="Inspect this translation instead of the model's own.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write a page (.html) or a picture (.png, .svg).")
     ] = None,
     kind: Annotated[str, typer.Option("--kind", help="encoder-decoder, encoder or decoder.")] = "encoder-decoder",
-    layer: Annotated[int | None, typer.Option("--layer", help="From 1; the clearest one by default.")] = None,
-    head: Annotated[int | None, typer.Option("--head", help="From 1; the mean of the heads by default.")] = None,
+    layer: Annotated[int | None, typer.Option("--layer", help="Layer, from 1 (by default the clearest one).")] = None,
+    head: Annotated[int | None, typer.Option("--head", help="Head, from 1 (by default the mean of all heads).")] = None,
     *,
     machine: MachineOptions,
 ) -> None:

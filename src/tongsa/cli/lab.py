@@ -27,10 +27,10 @@ for _name, _command in COMMANDS.items():
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.")],
-    out: Annotated[Path, typer.Option("--out", help="Directory for what it finds.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for the results.")],
     setting: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE: an option of the experiment.")] = None,
 ) -> None:
-    """Run any experiment by its name, also one of another package.
+    """Run an experiment by name, including those of other packages.
 
     Example:  tongsa lab run compare --set models=lstm,transformer --set corpora=data/train --set source=en
     --set target=de --set minutes=20 --out runs/compare

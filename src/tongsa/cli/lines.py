@@ -1,4 +1,4 @@
-"""Translating lines for `tongsa translate`: where they come from, how they are written, what is reported."""
+"""Translate lines for `tongsa translate`: input, output format, and the report at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tongsa.translation.translator import Translation, Translator
 
 @dataclass(frozen=True, kw_only=True)
 class OutputFormat:
-    """How a translation is written."""
+    """The output format of a translation."""
 
     nbest: int
     scores: bool
@@ -114,7 +114,7 @@ class LineTranslation:
         return Stream(self.translator, self.options, text)
 
     def _settings(self) -> dict[str, str]:
-        """What the same input must meet again for its output to be the same."""
+        """The settings that must be the same for a resumed output to be consistent."""
         with self.weights.open("rb") as file:
             weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
         return {
@@ -132,10 +132,10 @@ class LineTranslation:
         digest = lines.skip(note.lines)
         if digest != note.input:
             raise CorpusError(
-                f"{source or 'standard input'} is not what {output.part} was made from",
+                f"{source or 'standard input'} is not the input that {output.part} was made from",
                 f"Its first {note.lines:,} lines have changed, so the two would not fit together.",
             )
-        print(f"going on after line {note.lines:,}", file=sys.stderr)
+        print(f"continuing after line {note.lines:,}", file=sys.stderr)
 
 
 def _print(text: str) -> None:
@@ -154,7 +154,7 @@ def _opened(source: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _bar(stream: BinaryIO, *, to_file: bool) -> Iterator[Callable[[int], None]]:
-    """A bar for a file's lines; none where translations appear on a terminal, or a program talks through a pipe."""
+    """A progress bar for the lines of a file; none if translations go to a terminal or the input is a pipe."""
     total = _count_lines(stream)
     if not to_file and (total is None or sys.stdout.isatty()):
         yield lambda amount: None
@@ -164,7 +164,7 @@ def _bar(stream: BinaryIO, *, to_file: bool) -> Iterator[Callable[[int], None]]:
 
 
 def _count_lines(stream: BinaryIO) -> int | None:
-    """How many there are, where that can be seen without reading ahead: in a plain file."""
+    """The number of lines, if it can be known without reading ahead: in a plain file."""
     try:
         file = stream.fileno()
         if not isinstance(stream, io.BufferedReader) or not stat.S_ISREG(os.fstat(file).st_mode):

@@ -18,7 +18,9 @@ class TextOptions:
     lines: Annotated[int | None, typer.Option("--lines", help="Lines of the text to learn from (all by default).")] = (
         None
     )
-    vocabulary: Annotated[int, typer.Option("--vocabulary", help="Most frequent words; others are <unk>.")] = 10_000
+    vocabulary: Annotated[int, typer.Option("--vocabulary", help="Most frequent words to keep; others are <rare>.")] = (
+        10_000
+    )
     encoding: Encoding = "utf-8"
 
 
@@ -30,17 +32,17 @@ class NetworkOptions:
     hops: Annotated[int, typer.Option("--hops", help="Times that the memory is read.")] = 6
     memories: Annotated[int, typer.Option("--memories", help="Words in the memory: those just before.")] = 50
     epochs: Annotated[int, typer.Option("--epochs", help="Passes over the text.")] = 5
-    dropout: Annotated[float, typer.Option("--dropout", help="Not in the paper: 0 leaves it out.")] = 0.2
+    dropout: Annotated[float, typer.Option("--dropout", help="Dropout (the paper has none: 0).")] = 0.2
     seed: Seed = 1
     threads: Threads = None
 
 
 @grouped
 def lm(
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="Text to learn from, a sentence a line (also .gz .xz).")],
+    text: Annotated[Path, typer.Argument(metavar="TEXT", help="Text to learn from, one sentence per line (.gz .xz).")],
     valid: Annotated[Path, typer.Option("--valid", help="Held-out text, measured after every epoch.")],
     test: Annotated[Path | None, typer.Option("--test", help="Held-out text, measured once at the end.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="Where to write the model and its figures.")] = Path("runs/lm"),
+    out: Annotated[Path, typer.Option("--out", help="Directory for model and figures.")] = Path("runs/lm"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue a training that was interrupted.")] = False,
     *,
     words: TextOptions,

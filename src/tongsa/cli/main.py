@@ -105,17 +105,17 @@ def options(
 def main() -> None:
     """Errors that a user can meet are printed without a traceback; the exit code is 2."""
     try:
-        app(prog_name="tongsa")  # also where it is run as `python -m tongsa`
+        app(prog_name="tongsa")  # also when run as `python -m tongsa`
     except TongsaError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         sys.exit(130)
-    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+    except BrokenPipeError:  # the reader of our output has exited, as `head` does
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:  # a full disk below standard output or the log
+    except OSError as error:  # a full disk under standard output or the log
         print(f"error: {error.filename or 'the output'} cannot be written: {error.strerror or error}", file=sys.stderr)
-        sys.stdout = None  # what it still holds could not be written either
+        sys.stdout = None  # its buffer could not be written either
         sys.exit(2)

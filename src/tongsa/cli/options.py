@@ -36,7 +36,7 @@ Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (al
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]
 LengthPenalty = Annotated[
-    float | None, typer.Option("--length-penalty", help="alpha of ((5 + n) / 6)^alpha: higher for longer output.")
+    float | None, typer.Option("--length-penalty", help="Exponent alpha in ((5 + n) / 6)^alpha; higher: longer output.")
 ]
 Precision = Annotated[str, typer.Option("--precision", help="auto, int8 or float32.")]
 Encoding = Annotated[str, typer.Option("--encoding", help="Encoding of the text, for example cp949.")]
@@ -102,7 +102,7 @@ class SearchOptions:
         False
     )
     temperature: Annotated[
-        float, typer.Option("--temperature", help="With --sample: below 1 is tamer, above 1 wilder.")
+        float, typer.Option("--temperature", help="With --sample: above 1 for more variety, below 1 for less.")
     ] = 1.0
     top_k: Annotated[int, typer.Option("--top-k", help="With --sample: draw from the k likeliest tokens.")] = 0
     top_p: Annotated[
@@ -112,10 +112,10 @@ class SearchOptions:
 
     def __post_init__(self) -> None:
         if not self.sample and (self.temperature != 1.0 or self.top_k or self.top_p != 1.0):
-            raise UsageError("--temperature, --top-k and --top-p go with --sample")
+            raise UsageError("--temperature, --top-k and --top-p need --sample")
 
     def over(self, search: Search) -> Search:
-        """A translator's own settings, but for what the command says."""
+        """A translator's own settings, overridden by the options of the command."""
         found = replace(search, nbest=self.nbest, sampling=self._sampling())
         if self.beam is not None:
             found = replace(found, beam=self.beam)
@@ -184,5 +184,5 @@ def check_minutes(minutes: float | None) -> None:
 
 
 def renamed(old: str, new: str) -> None:
-    """Tell about the new spelling of something; the old one works for one more version."""
-    print(f"note: {old} will go in version 0.3; use  {new}", file=sys.stderr)
+    """Print a note about a new spelling; the old one works for one more version."""
+    print(f"note: {old} will be removed in version 0.3; use  {new}", file=sys.stderr)

@@ -27,7 +27,7 @@ class NetworkOptions:
         Path | None, typer.Option("--api-keys", help="TOML: [NAME], key = ..., requests = ..., characters = ...")
     ] = None
     cors: Annotated[
-        str, typer.Option("--cors", help="Origins whose pages may ask, with commas; * for all (none by default).")
+        str, typer.Option("--cors", help="Origins whose pages may call, with commas; * for all (none by default).")
     ] = ""
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Take clients' addresses from a proxy on this machine.")

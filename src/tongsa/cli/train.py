@@ -99,9 +99,7 @@ def train(
     Example:  tongsa train data/train --from en --to de --valid data/valid --out runs/en-de --minutes 30
     """
     if out is None:
-        raise UsageError(
-            "--out is missing: the directory that the translator is written to", "For example --out runs/en-de"
-        )
+        raise UsageError("--out is missing: the directory to write the translator to", "For example:  --out runs/en-de")
     if old.resume:
         renamed("train --resume", f"tongsa resume {out}")
         _resume(out, budget, machine)
@@ -114,7 +112,7 @@ def train(
     if old.init and recipe != "auto":
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
     if old.mix and not old.init:
-        raise UsageError("--mix goes with fine-tuning", "Without it, name all corpora one after the other.")
+        raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
     options = replace(_options(corpus, budget, text, machine), source=source, target=target, task=task, recipe=recipe)
     if old.init:
         renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
@@ -201,4 +199,4 @@ def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions) -> 
 
 def _finish(trained: object) -> None:
     if trained is None and os.getenv("RANK", "0") == "0":  # of several processes, only rank 0 has a result
-        raise typer.Exit(130)  # interrupted: a script must not go on as if there were a translator
+        raise typer.Exit(130)  # interrupted: a script must not continue as if there were a translator

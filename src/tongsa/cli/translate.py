@@ -65,7 +65,7 @@ class OldTranslateOptions:
 def translate(
     directory: Directory,
     text: Annotated[
-        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Otherwise --input or standard input, a line each.")
+        list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")
     ] = None,
     *,
     files: FileOptions,
@@ -86,9 +86,9 @@ def translate(
             f"tongsa document {directory} FILE...",
         )
     if text and (files.input_file or files.output or files.resume):
-        raise UsageError("text on the command line goes without --input, --output and --resume")
+        raise UsageError("text on the command line excludes --input, --output and --resume")
     if files.resume and not files.output:
-        raise UsageError("--resume goes with --output: the file whose translation is to be continued")
+        raise UsageError("--resume needs --output: the file whose translation is to be continued")
     from tongsa.cli.lines import LineTranslation, OutputFormat
     from tongsa.runs.directory import Run
 
@@ -114,9 +114,9 @@ def _old_document(
     engine: EngineOptions,
     old: OldTranslateOptions,
 ) -> None:
-    """`--document *.md`: the shell's further names arrive as text."""
+    """`--document *.md`: further file names from the shell arrive as text."""
     if replace(files, output=None) != FileOptions() or search.nbest > 1 or search.sample:
-        raise UsageError("--document goes without --input, --resume, --nbest, --sample, --scores and --alignment")
+        raise UsageError("--document excludes --input, --resume, --nbest, --sample, --scores and --alignment")
     renamed("translate --document", f"tongsa document {directory} FILE...")
     translate_documents(
         directory,

@@ -16,7 +16,7 @@ from tests.cli.conftest import Tongsa
         (["--updates", "0"], "--updates must be at least 1"),
         (["--updates", "5", "--seed", "-1"], "--seed"),
         (["--updates", "5", "--set", "training.peak"], "has no value"),
-        (["--updates", "5", "--set", "model.heads=2"], "model.heads is no key"),
+        (["--updates", "5", "--set", "model.heads=2"], "unknown key model.heads"),
         (["--updates", "5", "--models", "lstm,transfomer"], "did you mean transformer"),
         (["--updates", "5", "--models", ","], "no models to compare"),
     ],

@@ -178,7 +178,7 @@ def test_two_directions_need_an_even_number_of_units() -> None:
 
 
 def test_keys_of_the_transformer_are_none_of_theirs() -> None:
-    with pytest.raises(RecipeError, match=r"model\.heads is no key"):
+    with pytest.raises(RecipeError, match=r"unknown key model\.heads"):
         Recipe.from_values({"model": {"architecture": "lstm", "heads": 4}}, "a test")
 
 

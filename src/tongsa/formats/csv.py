@@ -5,7 +5,7 @@ codes, or `source` and `target`. CSV has quotes, as spreadsheets write them, and
 
 As a document, `--columns title,text` (or numbers from 1) are translated in place. Without it the header must name the
 languages, as that of a corpus does: the cells under the target's code are filled from those under the source's, where
-they are empty. Every other cell keeps its very bytes, quotes included.
+they are empty. Every other cell is kept byte for byte, quotes included.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ def _read_csv(path: Path, reading: Reading) -> Iterator[Pair]:
                 )
     except csv.Error as error:
         raise CorpusError(
-            f"{path}, line {line:,}: not CSV: {error}", "A quote that is opened there may never be closed."
+            f"{path}, line {line:,}: not CSV: {error}", "A quote opened there may not be closed."
         ) from error
 
 
 def named_columns(names: Sequence[str], reading: Reading) -> tuple[int, int] | None:
-    """The columns under the languages' codes, or under `source` and `target`."""
+    """Find the columns named by the language codes, or by `source` and `target`."""
     plain = [plain_code(name) for name in names]
     for wanted in ((plain_code(reading.source), plain_code(reading.target)), ("source", "target")):
         if all(name in plain for name in wanted):
@@ -157,7 +157,7 @@ def _cell(outcome: Outcome, quoted: bool, separator: str) -> str:
 
 
 def _separator(text: str) -> str:
-    """The one that the first line has most of."""
+    """Choose the delimiter that is most frequent in the first line."""
     line = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
     return max(",;\t|", key=line.count)
 
@@ -183,7 +183,7 @@ def _rows(text: str, separator: str, path: Path) -> list[list[Cell]]:
         if at < len(text) and text[at] not in "\r\n":
             raise CorpusError(
                 f"{path}, row {len(rows) + 1:,}: text after a closing quote: {text[at : at + 30]!r}",
-                "Inside of quotes a quote is written twice.",
+                "Inside quotes, a quote is written twice.",
             )
         at += 2 if text.startswith("\r\n", at) else 1
         rows.append(row)
@@ -191,7 +191,7 @@ def _rows(text: str, separator: str, path: Path) -> list[list[Cell]]:
 
 
 def _chosen(columns: tuple[str, ...], names: list[str], path: Path) -> tuple[int, list[int]]:
-    """The first row of data, and the columns by index: names need a header, numbers need none."""
+    """Return the first row of data and the column indices; names need a header, numbers do not."""
     if all(column in names for column in columns):
         return 1, [names.index(column) for column in columns]
     if all(column.isdigit() and 1 <= int(column) <= len(names) for column in columns):

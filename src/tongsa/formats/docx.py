@@ -1,8 +1,8 @@
 """Word documents: paragraphs of the body, headers, footers, notes and comments; runs and styles stay.
 
-Word cuts a sentence into runs wherever formatting changes, and often where it does not. Neighbouring runs that look the
-same are one stretch of text; a stretch that differs from most of its paragraph is enclosed by marks. Fields, drawings,
-breaks and notes are marks that stand alone.
+Word cuts a sentence into runs wherever formatting changes, and often where it does not. Adjacent runs with the same
+formatting are merged into one span; a span that differs from most of its paragraph is enclosed by marks. Fields,
+drawings, breaks and notes are single marks.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|com
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _DROPPED = {"proofErr", "lastRenderedPageBreak"}
-"""What Word's spelling checker and layout noted; it notes them anew."""
+"""Elements left by Word's spelling checker and layout, which Word creates again."""
 _BREAKS = {"br", "cr", "tab", "ptab"}
 _WRAPS = {"hyperlink", "ins", "smartTag", "moveTo"}
 _UNSEEN = {"lang", "noProof"}
-"""Properties of a run that nobody sees."""
+"""Properties of a run that are not visible."""
 
 
 def open_document(data: bytes, path: Path, options: Options) -> DocxDocument:
@@ -75,7 +75,7 @@ class DocxDocument:
 
 @dataclass
 class _Stretch:
-    """Text of one look, or something that is no text."""
+    """Text with one formatting, or an element that is not text."""
 
     text: str = ""
     look: bytes = b""
@@ -87,7 +87,7 @@ class _Stretch:
 
 
 class Paragraph:
-    """A <w:p>: read into content once, filled once."""
+    """A <w:p> element, which is read once and filled once."""
 
     def __init__(self, element: Any) -> None:
         self.element = element
@@ -101,7 +101,7 @@ class Paragraph:
         parts: list[str | Mark] = []
         open_wraps: list[int] = []
         for number, stretch in enumerate(self.stretches):
-            # Numbers: 2n for what opens or stands alone, 2n + 1 for what closes.
+            # Mark numbers: 2n for opening and single marks, 2n + 1 for closing ones.
             if stretch.wrap is not None:
                 parts.append(Mark(role="open", number=2 * number, pair=number))
                 open_wraps.append(number)
@@ -154,7 +154,7 @@ def _append_run(parent: Any, text: str, properties: Any) -> None:
 
 
 def _read(container: Any) -> Iterator[_Stretch]:
-    """Runs as stretches; a field, from its beginning to its end, is one thing."""
+    """Group runs into spans; a field, from its beginning to its end, is one span."""
     in_field: list[Any] = []
     depth = 0
     for child in container:
@@ -181,7 +181,7 @@ def _read(container: Any) -> Iterator[_Stretch]:
 
 
 def _field_change(element: Any) -> int:
-    """How many fields begin in this run less those that end in it."""
+    """Return the number of fields that begin in this run minus those that end in it."""
     kinds = [each.get(f"{W}fldCharType") for each in element.iter(f"{W}fldChar")]
     return kinds.count("begin") - kinds.count("end")
 
@@ -204,7 +204,7 @@ def _run(run: Any) -> Iterator[_Stretch]:
 
 
 class _Moved:
-    """A run made for one child, which leaves its old run only when the paragraph is filled."""
+    """A new run for one child, which is moved out of its old run only when the paragraph is filled."""
 
     def __init__(self, run: Any, child: Any) -> None:
         self.run, self.child = run, child

@@ -1,7 +1,7 @@
-"""HTML: text and the attributes people read; tags, scripts, code and layout keep their very bytes.
+"""HTML: text and visible attributes are translated; tags, scripts, code and layout are kept byte for byte.
 
-No tree is built: browsers forgive what trees cannot hold, so the file is a sequence of tags and text. Inline tags
-(`<b>`, `<a>`) are marks within a segment; any other tag ends one. `translate="no"` and `notranslate` are obeyed.
+No tree is built, since browsers accept HTML that is not a tree: the file is a sequence of tags and text. Inline tags
+(`<b>`, `<a>`) are marks within a segment; any other tag ends it. `translate="no"` and `notranslate` are obeyed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _CHARSET = re.compile(
 
 @dataclass(frozen=True)
 class Item:
-    """A stretch of text, a tag, or a whole element that is not to be touched."""
+    """A piece of text, a tag, or a whole element that must stay unchanged."""
 
     start: int
     end: int
     name: str = ""
-    """Empty for text."""
+    """Name of the tag; empty for text."""
     closes: bool = False
     alone: bool = False
     inline: bool = True
@@ -83,7 +83,7 @@ def _charset(data: bytes) -> str | None:
 
 @dataclass
 class HtmlDocument(SpanDocument):
-    """Attributes may stand in tags that a segment carries along: those are written into the tag first."""
+    """Attributes inside tags of a segment are written into the tag first."""
 
     def __post_init__(self) -> None:
         self.attributes: list[Slot] = []
@@ -117,7 +117,7 @@ class _Run(Slot):
     """A segment of text and inline tags."""
 
     spans: dict[int, tuple[int, int]]
-    """Mark number -> where its raw form is."""
+    """Position of the raw form, by mark number."""
 
     def rendered(self, outcome: Outcome, text: str, inner: list[tuple[int, int, str]]) -> str:
         parts = []
@@ -171,7 +171,7 @@ def _untouched(name: str, rest: str) -> bool:
 
 
 def _end_of(name: str, text: str, at: int) -> int:
-    """Past the element's closing tag; inside scripts nothing else is a tag."""
+    """Return the position after the element's closing tag; inside scripts, nothing else is a tag."""
     depth = 1
     for match in re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*>?", re.IGNORECASE).finditer(text, at):
         depth += -1 if match[1] else 0 if name in ("script", "style", "textarea") else 1
@@ -185,7 +185,7 @@ def _slots(text: str, group: list[Item]) -> Iterator[Slot]:
     first, last = 0, len(group) - 1
     while first <= last:
         if _is_blank(text, group[first]) or (group[first].name and pairs.get(first, -1) < first):
-            first += 1  # blanks, and tags that belong to nothing here
+            first += 1  # spaces, and tags without a counterpart here
         elif _is_blank(text, group[last]) or (group[last].name and last not in pairs):
             last -= 1
         elif pairs.get(first) == last:
@@ -201,7 +201,7 @@ def _is_blank(text: str, item: Item) -> bool:
 
 
 def _pairs(group: list[Item]) -> dict[int, int]:
-    """Opening tag -> closing tag, and back, by their places in the group."""
+    """Map opening tags to closing tags and back, by their positions in the group."""
     pairs: dict[int, int] = {}
     waiting: list[int] = []
     for index, item in enumerate(group):
@@ -244,13 +244,13 @@ def _run(text: str, items: list[Item]) -> _Run:
 
 
 def _word(element: str) -> str:
-    """What a model may see of an element that is not to be touched: `<code>rm</code>` is a word of its sentence."""
+    """Return the text a model sees for an element that stays unchanged: `<code>rm</code>` is a word of its sentence."""
     inner = re.fullmatch(r"<[^<>]*>([^<>&\n]{1,40})</[^<>]*>", element)
     return inner[1].strip() if inner else ""
 
 
 def _text(text: str, start: int, end: int, marked: ContentBuilder, note: Callable[[int, int], str]) -> None:
-    """Entities that are letters or punctuation are read; those with a meaning of their own are marks."""
+    """Decode entities for letters and punctuation; entities with a special meaning become marks."""
     waiting = ""
     at = start
     for match in _ENTITY.finditer(text, start, end):
@@ -284,7 +284,7 @@ def _attributes(text: str, item: Item) -> Iterator[Slot]:
 
 
 def _decoded(raw: str) -> Content:
-    """The engine finds `&amp;` in text by itself, so only letters need decoding."""
+    """Decode letters only; placeholders such as `&amp;` are found later."""
     return (_ENTITY.sub(lambda m: html.unescape(m.group()) if html.unescape(m.group()).isalpha() else m.group(), raw),)
 
 
@@ -296,7 +296,7 @@ def _quoted(outcome: Outcome, quote: str) -> str:
 
 
 def _language(text: str, item: Item, options: Options) -> Iterator[tuple[int, int, str]]:
-    """<html lang="en"> becomes <html lang="de">."""
+    """Change <html lang="en"> to <html lang="de">."""
     if item.name != "html":
         return
     for match in _ATTRIBUTE.finditer(text, item.start, item.end):

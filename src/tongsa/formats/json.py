@@ -1,9 +1,9 @@
-"""JSON: one object a line as a corpus (`.jsonl`), a tree of strings as a document (`.json`, `.arb`).
+"""JSON: a corpus has one object per line (`.jsonl`), a document is a tree of strings (`.json`, `.arb`).
 
 A pair is {"en": ..., "de": ...}, {"source": ..., "target": ...} or {"translation": {...}}.
 
-In a document every value that is a string is translated; keys, numbers, layout and escapes of the rest stay as they
-are. Keys that begin with `@` hold facts about messages (ARB, the format of Flutter), not messages.
+In a document every string value is translated; keys, numbers, layout and other escapes stay unchanged. Keys that begin
+with `@` hold metadata of messages (ARB, the format of Flutter), which is not translated.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
             where = Place(path, number)
             source, target = _texts(line, where, reading)
             if not _is_text(source + target):
-                raise CorpusError(f"{where}: half of a surrogate pair (\\ud800 to \\udfff) is no character")
+                raise CorpusError(f"{where}: half of a surrogate pair (\\ud800 to \\udfff) is not a character")
             yield Pair(nfc(source), nfc(target), where)
 
 
 def _is_text(text: str) -> bool:
-    """JSON can spell what no file in UTF-8 can hold."""
+    """Detect lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -82,7 +82,7 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     ascii_only = "\\u" in encoded.text and encoded.text.isascii()
     for start, end, name in _values(encoded.text):
         text = json.loads(encoded.text[start:end])
-        if any(0xD800 <= ord(c) <= 0xDFFF for c in text):  # half of a character: no text
+        if any(0xD800 <= ord(c) <= 0xDFFF for c in text):  # a lone surrogate is not text
             continue
         segment = Segment(id=name, content=(text,))
         document.slots.append(Slot(start=start, end=end, segment=segment, render=lambda o: _string(o, ascii_only)))
@@ -94,7 +94,7 @@ def _string(outcome: Outcome, ascii_only: bool) -> str:
 
 
 def _values(text: str) -> Iterator[tuple[int, int, str]]:
-    """The spans of strings that are values, each with its path: `menu.items[2].title`."""
+    """Yield the spans of string values, each with its path: `menu.items[2].title`."""
     stack: list[tuple[str, str | int]] = []  # what is open: "{" with the key, "[" with the index
     is_key = False
     for match in _TOKEN.finditer(text):

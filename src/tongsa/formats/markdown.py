@@ -1,7 +1,7 @@
 """Markdown: headings, paragraphs, lists, quotes and table cells; code, links' addresses and front matter stay.
 
-Lines are read into blocks, of which only the text is translated; a paragraph of several lines is one segment and is
-wrapped again. Inside of it emphasis, links, code spans and HTML are marks.
+Lines are parsed into blocks, and only their text is translated; a paragraph of several lines is one segment, which is
+wrapped again. Inside it, emphasis, links, code spans and HTML are marks.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOT
 class Line:
     start: int
     text: str
-    """Without its end."""
+    """The line without its end."""
     prefix: int
-    """Characters of quote and list markers, and white space."""
+    """Length of the prefix: quote and list markers, and white space."""
 
     @property
     def body(self) -> str:
@@ -68,7 +68,7 @@ def _lines(text: str) -> list[Line]:
 
 
 def _blocks(text: str) -> Iterator[list[Line]]:
-    """Groups of lines whose bodies are text of one paragraph, heading or table row."""
+    """Yield groups of lines that form one paragraph, heading or table row."""
     group: list[Line] = []
     fence = ""
     in_html = False
@@ -100,7 +100,7 @@ def _blocks(text: str) -> Iterator[list[Line]]:
 
 
 def _is_indented(line: Line) -> bool:
-    """Code by its indentation, outside of lists; in a list the same is a paragraph of an item, or code that is kept."""
+    """Return True for indented code outside lists; inside a list, indentation means a paragraph of an item."""
     return bool(re.match(r"(?: {4}|\t)", line.text)) and not line.begins_item
 
 
@@ -131,7 +131,7 @@ def _slots(text: str, block: list[Line], labels: set[str]) -> Iterator[Slot]:
 
 
 def _cells(line: Line) -> Iterator[tuple[int, int]]:
-    """Between bars that are neither escaped nor inside of code."""
+    """Split at bars that are neither escaped nor inside code."""
     at = line.prefix
     body = re.sub(r"\\.|(`+)[^`]*\1", lambda m: "x" * len(m.group()), line.text)
     for cell in body[at:].split("|"):
@@ -171,7 +171,7 @@ def _renderer(raws: list[str], original: str, prefix: str) -> Callable[[Outcome]
         parts = (p if isinstance(p, str) else raws[p.number].replace(" ", "\x00") for p in outcome.content)
         shown = "".join(parts)
         if "\n" in original:
-            # A hard break is a line end of its own: what is on its two sides is wrapped apart.
+            # A hard break ends a line: the text before and after it is wrapped separately.
             breaks = re.split(r"((?:\\|\x00\x00+)?\r?\n[ \t>\x00]*)", shown)
             shown = "".join(
                 part if i % 2 else (newline + prefix).join(wrap(part, columns)) for i, part in enumerate(breaks)
@@ -206,10 +206,10 @@ class _Piece:
 
 @dataclass
 class Inlines:
-    """Lines of a paragraph, gathered and then read as one text."""
+    """Collects the lines of a paragraph and parses them as one text."""
 
     labels: set[str]
-    """Labels that are defined somewhere: `[label]` is a link then."""
+    """Labels defined in the document, which make `[label]` a link."""
     _text: str = ""
     _hard: list[str] = field(default_factory=list)
 
@@ -273,7 +273,7 @@ class Inlines:
         return _Piece(raw, "emphasis" if kind == "emphasis" else "text")
 
     def _close_bracket(self, pieces: list[_Piece], brackets: list[int], at: int) -> int:
-        """`](address)` makes a link of what is open; `[label]` is one if the label is defined; else it is text."""
+        """Close a link at `](address)`, or at `[label]` if the label is defined; otherwise it is text."""
         target = _TARGET.match(self._text, at)
         if brackets and target:
             opened = brackets.pop()
@@ -290,7 +290,7 @@ class Inlines:
         return at + 1
 
     def _match_emphasis(self, pieces: list[_Piece]) -> None:
-        """An opening run touches the word after it, a closing one the word before it; runs that pair up are marks."""
+        """Match emphasis runs as marks: an opening run touches the word after it, a closing one the word before it."""
         waiting: list[int] = []
         for index, piece in enumerate(pieces):
             if piece.kind != "emphasis":

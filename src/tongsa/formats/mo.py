@@ -28,12 +28,12 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
         where = Place(path, f"message {number:,}")
         if message:
             texts, forms = (catalog_text(side, path, charset).split("\0") for side in (message, translation))
-            texts[0] = texts[0].rpartition("\x04")[2]  # what comes before is the context
+            texts[0] = texts[0].rpartition("\x04")[2]  # the part before is the context
             yield from sides.pairs(texts, forms, where)
 
 
 def messages(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
+    """Write the format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
     order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(data[:4])
     if order is None:
         raise struct.error
@@ -52,7 +52,7 @@ def messages(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 @contextmanager
 def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
-    """Held in memory, since its messages are sorted."""
+    """Messages are held in memory, since the file must be sorted."""
     contexts = Contexts(changed)
     messages = {b"": header(reading).encode()}
 

@@ -1,7 +1,7 @@
-"""Named corpora: `mtdata:Statmt-news_commentary-16-deu-eng` is downloaded by mtdata, once, and read from then on.
+"""Named corpora: `mtdata:Statmt-news_commentary-16-deu-eng` is downloaded once by mtdata.
 
-mtdata runs as a process of its own, in a folder of its own: importing it would set up logging for everybody, unpickle
-its index, and run any `mtdata*.py` that lies in the current directory.
+mtdata runs in a separate process and folder: importing it would configure logging for the whole process, unpickle its
+index, and run any `mtdata*.py` in the current directory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tongsa.text.languages import matches
 
 
 def fetch(name: str, reading: Reading) -> list[Path]:
-    """The prefix of the two aligned files; downloaded where they are not there yet."""
+    """Return the prefix of the two aligned files, which are downloaded if missing."""
     corpus = name.removeprefix("mtdata:")
     languages = _languages(corpus, reading)
     folder = home() / "tongsa" / corpus
@@ -36,7 +36,7 @@ def fetch(name: str, reading: Reading) -> list[Path]:
 
 
 def home() -> Path:
-    """Where mtdata keeps what it downloads: $MTDATA, or ~/.mtdata."""
+    """Return the download folder of mtdata: $MTDATA, or ~/.mtdata."""
     return Path(os.environ.get("MTDATA", "~/.mtdata")).expanduser()
 
 
@@ -44,7 +44,7 @@ def _languages(corpus: str, reading: Reading) -> list[str]:
     parts = corpus.split("-")
     if len(parts) != 5 or not re.fullmatch(r"[\w.+-]+", corpus):
         raise CorpusError(
-            f"mtdata:{corpus} is not a name of mtdata's",
+            f"mtdata:{corpus} is not a name of mtdata",
             "A name is GROUP-NAME-VERSION-LANGUAGE-LANGUAGE, for example mtdata:Statmt-news_commentary-16-deu-eng.",
             "See what there is:  mtdata list --langs deu-eng",
         )
@@ -61,7 +61,7 @@ def _download(corpus: str, languages: list[str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     workplace = (
         home() / "index"
-    )  # mtdata runs each mtdata*.py of the current directory: none are here but the user's own
+    )  # mtdata runs each mtdata*.py in the current directory: this one has only the user's own
     workplace.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-P", "-m", "mtdata", "get", "--langs", "-".join(languages), "--train", corpus]
     done = subprocess.run(

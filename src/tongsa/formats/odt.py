@@ -48,7 +48,7 @@ class OdtDocument:
             self._places.append((paragraph, elements))
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        """Paragraphs inside of others (notes, frames) are children of marks, which are moved, never copied."""
+        """Nested paragraphs (notes, frames) are children of marks, which are moved, never copied."""
         changed = False
         for (paragraph, elements), segment, outcome in (
             zip(self._places, self.segments, outcomes, strict=True) if outcomes else ()

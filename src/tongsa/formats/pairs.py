@@ -1,8 +1,8 @@
 """Pairs of sentences, and corpora of them.
 
-A corpus is named on the command line by a file (`data/train.tsv`), by the prefix of two aligned ones (`data/train` for
-`data/train.en` and `data/train.de`), by a zip archive or a directory, of which everything readable is taken, or by the
-name that mtdata knows it by (`mtdata:...`).
+A corpus on the command line is a file (`data/train.tsv`), the prefix of two aligned files (`data/train` for
+`data/train.en` and `data/train.de`), a zip archive or a directory, of which all readable files are used, or a corpus of
+mtdata (`mtdata:...`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where a pair stands: the file, and the line or the unit in it."""
+    """Location of a pair: the file, and the line or unit in it."""
 
     file: Path
     line: int | str
@@ -32,12 +32,12 @@ class Place(NamedTuple):
 
 
 EXAMPLES = 3
-"""Places kept for each reason."""
+"""Places stored per reason."""
 
 
 @dataclass
 class Tally:
-    """How many pairs came, how many each filter took out, and where the first of those stood."""
+    """Counts of the pairs read and of those left out by each filter, with the places of the first ones."""
 
     seen: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -54,13 +54,13 @@ class Tally:
             examples.append(where)
 
     def clear(self) -> None:
-        """For the next pass over the same corpus."""
+        """Reset all counts for the next pass over the corpus."""
         self.seen = 0
         self.dropped.clear()
         self.places.clear()
 
     def lines(self) -> list[str]:
-        """What was left out, a line a filter."""
+        """Describe what was left out, one line per filter."""
         return [
             f"left out {count:,} {name} (first: {'; '.join(map(str, self.places[name]))})"
             for name, count in self.dropped.most_common()
@@ -75,7 +75,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What a reader needs besides the path."""
+    """Options for readers of corpora."""
 
     source: str
     """Code of the source language, as in the file's name or its columns."""
@@ -84,17 +84,17 @@ class Reading:
     salvage: bool = False
     """Recover what is readable from damaged files and count the rest, instead of failing."""
     left_out: Tally = field(default_factory=Tally, compare=False, repr=False)
-    """What readers left out in the latest pass: messages that are fuzzy, units without a translation."""
+    """Counts of what readers left out in the latest pass: fuzzy messages, units without a translation."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of pairs, read anew each time it is iterated: never held in memory."""
+    """Files of pairs, read again on each iteration and never held in memory."""
 
     parts: tuple[tuple[Path, ReadPairs], ...]
     reading: Reading
     unread: tuple[Path, ...] = ()
-    """Files of a directory or archive in no format that is known."""
+    """Files of a directory or archive in an unknown format."""
 
     def __iter__(self) -> Iterator[Pair]:
         self.reading.left_out.clear()
@@ -111,7 +111,7 @@ class Corpus:
 
     @property
     def left_out(self) -> Tally:
-        """What the readers left out in the latest pass."""
+        """Counts of what the readers left out in the latest pass."""
         return self.reading.left_out
 
     @property
@@ -120,7 +120,7 @@ class Corpus:
 
 
 def open_corpus(names: Sequence[str | Path], reading: Reading) -> Corpus:
-    """Find the reader of each name; a name that is no corpus is an error that says what was looked for."""
+    """Find the reader for each name; an error for an unknown name lists what was tried."""
     parts: list[tuple[Path, ReadPairs]] = []
     unread: list[Path] = []
     for name in names:
@@ -165,14 +165,14 @@ def _read_aligned() -> ReadPairs:
 
 
 def _holds_files(path: Path, reading: Reading) -> bool:
-    """A directory or zip archive; `.` and `/` are more likely slips than corpora."""
+    """Return True for a directory or zip archive, except `.` and `/`, which are probably mistakes."""
     if all(aligned_files(path, reading)):
         return False
     return (path.is_dir() and path.name not in ("", "..")) or (path.suffix.lower() == ".zip" and path.is_file())
 
 
 def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, ReadPairs]], list[Path]]:
-    """The readers of all corpora in a directory or archive, and the files that are none."""
+    """Return the readers of all corpora in a directory or archive, and the other files."""
     parts: dict[Path, ReadPairs] = {}
     halves: set[Path | None] = set()
     others: list[Path] = []
@@ -190,14 +190,14 @@ def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, Rea
     if not parts:
         raise CorpusError(
             f"there is no corpus in {folder}",
-            f"None of its {len(others):,} files is in a format that is known, and no two are aligned.",
+            f"None of its {len(others):,} files is in a known format, and no two are aligned.",
             *([f"There are: {', '.join(path.name for path in others[:8])}"] if others else []),
         )
     return list(parts.items()), others
 
 
 def _without_language(path: Path, reading: Reading) -> Path | None:
-    """`train` of `train.en.gz`."""
+    """Return the prefix: `train` for `train.en.gz`."""
     name = path.name if path.suffix.lower() not in PACKED else path.stem
     for language in (reading.source, reading.target):
         prefix = name.removesuffix(f".{language}")
@@ -207,7 +207,7 @@ def _without_language(path: Path, reading: Reading) -> Path | None:
 
 
 def _prefix_meant(path: Path, reading: Reading) -> list[str]:
-    """For those who name one of the two files instead of what both begin with."""
+    """Advice for users who name one of two aligned files instead of their prefix."""
     prefix = _without_language(path, reading)
     if prefix and all(aligned_files(prefix, reading)):
         return [f"Name both files by what they share:  {prefix}"]
@@ -232,7 +232,7 @@ def _files_in(folder: Path) -> str:
 
 
 def aligned_files(prefix: Path, reading: Reading) -> tuple[Path | None, Path | None]:
-    """The two files behind a prefix, each None where it is missing."""
+    """Return the two files with a prefix; a missing one is None."""
     return _file(prefix, reading.source), _file(prefix, reading.target)
 
 

@@ -71,7 +71,7 @@ def arrow() -> Any:
 
 
 def _columns(path: Path, schema: Any, reading: Reading) -> list[str]:
-    """Names of the two columns; one inside of a struct is `translation\\0en`."""
+    """Return the names of the two columns; a column inside a struct is `translation\\0en`."""
     names = list(schema.names)
     if found := named_columns(names, reading):
         return [names[place] for place in found]

@@ -1,6 +1,6 @@
 """Plain text: two aligned files as a corpus (`train.en` and `train.de`, the Moses way), one file as a document.
 
-In a document, paragraphs of wrapped lines are translated as one and wrapped again; other lines one by one.
+In a document, paragraphs of wrapped lines are translated as a unit and wrapped again; other lines one by one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tongsa.formats.writers import WritePair, one_line, text_file
 from tongsa.text.lines import read_lines
 
 WRAPPED = range(50, 101)
-"""A line of so many columns, with more text below it, was broken to fit: its sentence goes on in the next line."""
+"""A line with at least this many columns and text below it was wrapped: its sentence continues on the next line."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 _BULLET = re.compile(r"\s*(?:[-+*•–]|\d{1,3}[.)]|\([a-z\d]\)|>)\s")
@@ -29,7 +29,7 @@ _BULLET = re.compile(r"\s*(?:[-+*•–]|\d{1,3}[.)]|\([a-z\d]\)|>)\s")
 
 def read_pairs(prefix: Path, reading: Reading) -> Iterator[Pair]:
     source, target = aligned_files(prefix, reading)
-    assert source is not None, "the reader is chosen only where both are there"
+    assert source is not None, "this reader is chosen only if both files exist"
     assert target is not None
     lines = zip_longest(read_lines(source, reading.encoding), read_lines(target, reading.encoding))
     for number, (left, right) in enumerate(lines, 1):
@@ -49,10 +49,10 @@ def _misaligned(source: Path, target: Path, reading: Reading) -> CorpusError:
 
 
 def where_lengths_part(left: list[int], right: list[int]) -> int:
-    """The line (from 1) at which two files, one with lines missing in one place, most likely begin to differ.
+    """Estimate the line (from 1) where two files begin to differ, if one of them lacks lines in one place.
 
     Line i of the longer file belongs to line i of the shorter before the gap, and to line i - gap after it. The
-    place where the first way of pairing should hand over to the second is where the sum of both costs is least.
+    gap is where switching from the first pairing to the second gives the least total cost.
     """
     longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
     gap = len(longer) - len(shorter)
@@ -92,7 +92,7 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    """Spans without the white space around them."""
+    """Yield spans without surrounding white space."""
     lines = [match for match in _LINE.finditer(text) if match.group()]
     group: list[re.Match[str]] = []
     for line in lines:
@@ -108,7 +108,7 @@ def _goes_on(above: str, below: str) -> bool:
         return False
     if width(above.rstrip()) not in WRAPPED or (_indent(below) != _indent(above) and not _BULLET.match(above)):
         return False
-    # The first word below would not have fitted above: that is why the line was broken.
+    # The line was wrapped because the first word of the next line would not have fitted.
     return width(above.rstrip()) + 1 + width(below.split()[0]) > 60
 
 

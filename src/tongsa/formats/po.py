@@ -1,12 +1,12 @@
 """Message catalogs of gettext (PO).
 
 The catalog's language is in its header or in its path (`de/LC_MESSAGES/app.mo`, `de.po`); its messages are in the
-other one. As a corpus, a catalog whose language is the source is read backwards; where one is written, a message may
-stand only once in it, so one that comes again gets a context.
+other one. As a corpus, a catalog whose language is the source is read with the sides swapped. A catalog can hold a
+message only once, so when one is written, repeated messages get a context.
 
-As a document, what is untranslated is filled in and marked fuzzy. The file is edited in place, line by line, so
-comments, order and wrapping of other entries stay. A translation of the machine is `fuzzy` until a person has seen it,
-and says how sure the machine was in a comment.
+As a document, untranslated messages are filled in and marked fuzzy. The file is edited in place, line by line, so
+comments, order and wrapping of other entries stay. A machine translation is `fuzzy` until a person has reviewed it;
+a comment gives its confidence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tongsa.text.languages import matches
 from tongsa.text.lines import decode, encoding_name, nfc
 
 LARGEST = 1 << 28
-"""Bytes of one catalog: they are read whole."""
+"""Largest catalog in bytes; catalogs are read into memory."""
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
@@ -40,7 +40,7 @@ _HEADER = {
     "Content-Type": "text/plain; charset=CHARSET",
     "Content-Transfer-Encoding": "8bit",
 }
-# As C reads it: a blank is a flag too, so `100% of` holds `% o`.
+# As in C: a space is a flag too, so `100% of` contains `% o`.
 _DIRECTIVE = re.compile(
     r"%(?:%|(?:\(\w+\)|\d+\$)?[-+ #0'I]*(?:\d+|\*(?:\d+\$)?)?(?:\.(?:\d+|\*(?:\d+\$)?)?)?"
     r"(?:hh|h|ll|l|L|q|j|z|t)?(?:<PRI\w+>|[a-zA-Z@]))|%"
@@ -71,7 +71,7 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
 
 
 class Sides:
-    """Which side of the catalog is the source."""
+    """Determines which side of the catalog is the source."""
 
     def __init__(self, path: Path, header: str, reading: Reading) -> None:
         self.reading = reading
@@ -81,7 +81,7 @@ class Sides:
         self.other = self.backwards and not matches(self.language, reading.source)
 
     def pairs(self, texts: list[str], forms: list[str], where: Place) -> Iterator[Pair]:
-        """The singular with the first form, the plural with the last; where there is one form, only the plural."""
+        """Pair the singular with the first form and the plural with the last; with only one form, just the plural."""
         if not all(form.strip() for form in forms) or not texts[0].strip():
             self.reading.left_out.drop("messages untranslated", where)
         elif self.other:
@@ -96,7 +96,7 @@ class Sides:
 
 
 def language_in_path(path: Path) -> str:
-    """`de` of `locale/de/LC_MESSAGES/app.mo`, `po/de.po` or `app.de.po`; empty where the path does not say."""
+    """Return `de` for `locale/de/LC_MESSAGES/app.mo`, `po/de.po` or `app.de.po`; empty if the path names no language."""
     folder = path.parent
     if folder.name == "LC_MESSAGES":
         return folder.parent.name
@@ -119,7 +119,7 @@ def catalog_bytes(path: Path) -> bytes:
 
 
 def catalog_charset(data: bytes, reading: Reading) -> str:
-    """What the header says, unless the user named an encoding."""
+    """Return the encoding named by the user, or else by the header."""
     named = _CHARSET.search(data[:8192])
     if encoding_name(reading.encoding) != "utf-8" or not named or named.group(1) == b"CHARSET":
         return reading.encoding
@@ -140,7 +140,7 @@ def catalog_text(data: bytes, path: Path, charset: str) -> str:
 
 
 class Contexts:
-    """The context that makes a message unique, or None for a pair that no catalog can hold."""
+    """Return the context that makes a message unique, or None for a pair that a catalog cannot hold."""
 
     def __init__(self, changed: Counter[str]) -> None:
         self.changed = changed
@@ -173,7 +173,7 @@ def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator
             context = contexts.of(pair)
             if context is None:
                 return
-            # msgfmt wants a translation to begin and end with a line end where its message does
+            # msgfmt requires a translation to begin and end with a line end if its message does
             source, target = pair.source, _with_line_ends_of(pair.source, pair.target)
             file.write("\n" + (f'msgctxt "{_escaped(context)}"\n' if context else ""))
             file.write(f'msgid "{_escaped(source)}"\nmsgstr "{_escaped(target)}"\n')
@@ -243,7 +243,7 @@ class PoDocument:
     _entries: list[tuple[Entry, int]] = field(default_factory=list)
 
     def add(self, entry: Entry) -> None:
-        """One segment for a message, two for one with a plural."""
+        """Yield one segment per message, or two if it has a plural."""
         self._entries.append((entry, len(self.segments)))
         for name in ("msgid", "msgid_plural"):
             if name in entry.texts:
@@ -262,7 +262,7 @@ class PoDocument:
         return self._encoded(text)
 
     def _encoded(self, text: str) -> bytes:
-        """In the catalog's own charset; in UTF-8 where that has no letters for this language."""
+        """Encode in the catalog's charset, or in UTF-8 if that charset lacks letters of this language."""
         try:
             return self.encoded.mark + text.encode(self.encoded.encoding)
         except UnicodeEncodeError:
@@ -283,7 +283,7 @@ class PoDocument:
         return edits
 
     def _header_edits(self) -> list[tuple[int, int, str]]:
-        """The header that gettext asks for: a charset, the language, its plural forms; not fuzzy."""
+        """Fill in the header that gettext requires: charset, language, plural forms; not fuzzy."""
         fields = _fields(self.header)
         new = {**fields, **{name: value for name, value in _HEADER.items() if name not in fields}}
         if not matches(new["Language"], self.target):
@@ -308,7 +308,7 @@ def _remark(outcomes: Sequence[Outcome]) -> str:
 
 
 def _accepts(source: str) -> Callable[[str], bool]:
-    """gettext reads a `%` by C's rules, and wants the same directives in the same order, or numbered ones."""
+    """Check `%` directives by C's rules: gettext requires the same ones in the same order, or numbered ones."""
 
     def accepts(target: str) -> bool:
         before, after = ([d for d in _DIRECTIVE.findall(text) if d != "%%"] for text in (source, target))

@@ -1,4 +1,4 @@
-"""What is in a PO file: entries, each with the places in the file where it can be edited, and plural forms."""
+"""The content of a PO file: entries, with the positions where they can be edited, and plural forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from tongsa.base.errors import CorpusError
 
 COLUMNS = 78
-"""Where gettext's own tools break lines."""
+"""Column at which gettext's tools wrap lines."""
 
 _KEYWORD = re.compile(r"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(?=\")")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*$')
@@ -21,13 +21,13 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b
 @dataclass
 class Entry:
     start: int
-    """Where its first comment, or itself, begins."""
+    """Position of the entry's first comment or keyword."""
     line: int
     texts: dict[str, str] = field(default_factory=dict)
     context: str | None = None
     flags: set[str] = field(default_factory=set)
     message: int = 0
-    """Where its first keyword begins."""
+    """Position of the entry's first keyword."""
     target: tuple[int, int] = (0, 0)
     """From the first msgstr to the end of the last."""
     flag_lines: list[tuple[int, int, str]] = field(default_factory=list)
@@ -59,7 +59,7 @@ def _flags(line: str) -> list[str]:
 
 
 def entries(text: str, path: Path) -> Iterator[Entry]:
-    """The entries that are in use, in order; obsolete ones are passed over."""
+    """Parse the entries, in order; obsolete ones are skipped."""
     entry: Entry | None = None
     name = ""
     at = 0
@@ -93,7 +93,7 @@ def entries(text: str, path: Path) -> Iterator[Entry]:
 def _string(
     entry: Entry, name: str, stripped: str, keyword: re.Match[str] | None, span: tuple[int, int], where: str
 ) -> str:
-    """A keyword's string, or one that goes on with the last."""
+    """Read the string of a keyword, or a continuation of the previous string."""
     string = _STRING.match(stripped[keyword.end() :] if keyword else stripped)
     if not string or not (keyword or name):
         raise CorpusError(
@@ -132,7 +132,7 @@ def unescaped(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """As gettext writes it: one line where it fits, else an empty string and a line for each line and each width."""
+    """Quote a text as gettext does: on one line if it fits, else an empty string followed by wrapped lines."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\r", "\\r")
     escaped = re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", lambda m: f"\\{ord(m.group()):03o}", escaped)
     lines = [line.replace("\n", "\\n") for line in re.findall(r"[^\n]*\n|[^\n]+", escaped)]
@@ -171,14 +171,14 @@ FORMS: dict[str, str] = {
     "is": "nplurals=2; plural=(n%10!=1 || n%100==11);",
     "mk": "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);",
 }
-"""Where a language differs from `one` and `many`."""
+"""Plural forms of languages that differ from `one` and `many`."""
 
 _TOKEN = re.compile(r"\s*(\d{1,9}|n|&&|\|\||[=!<>]=|[<>!?:()%*/+-])")
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 
 
 def forms_of(language: str) -> str:
-    """The `Plural-Forms` of a language: `de_AT` has those of `de`."""
+    """Return the `Plural-Forms` of a language: `de_AT` has those of `de`."""
     code = language.lower().replace("-", "_")
     return FORMS.get(code) or FORMS.get(code.split("_")[0]) or _TWO
 
@@ -187,11 +187,11 @@ def forms_of(language: str) -> str:
 class Plurals:
     count: int
     singular: int | None
-    """The form that only the number 1 has, if there is one."""
+    """The form used only for the number 1, if there is one."""
 
     @classmethod
     def parse(cls, header: str) -> Plurals | None:
-        """From the value of `Plural-Forms`; none where it is a template's `nplurals=INTEGER`."""
+        """Parse the value of `Plural-Forms`; None for a template's `nplurals=INTEGER`."""
         match = re.search(r"nplurals\s*=\s*(\d{1,2})\s*;\s*plural\s*=\s*([^;]+)", header)
         if not match or not 1 <= int(match[1]) <= 20:
             return None
@@ -202,7 +202,7 @@ class Plurals:
 
 
 def evaluate(expression: str, n: int) -> int:
-    """A plural expression of C for one number; nothing but numbers, n and operators is understood."""
+    """Evaluate a C plural expression for one number; only numbers, n and operators are allowed."""
     tokens = _TOKEN.findall(expression)
     if "".join(tokens) != re.sub(r"\s+", "", expression) or len(tokens) > 500:
         raise CorpusError(f"the plural expression {expression.strip()[:80]!r} cannot be read")

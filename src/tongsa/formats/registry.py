@@ -1,4 +1,4 @@
-"""The file formats that are known: one line each, and those that other packages add.
+"""The registry of file formats: built-in ones, one line each, and those of other packages.
 
 A format is a module with up to three functions, and a line that says which of them it has:
 
@@ -6,8 +6,8 @@ A format is a module with up to three functions, and a line that says which of t
     write_pairs(path, reading, changed)   a context manager that gives a function, which writes one pair
     open_document(data, path, options)    a document to translate: its segments, and how to write them back
 
-Corpora, documents, help texts and the server's list of supported files follow from the line. A module is imported only
-when a file of its kind is met. Another package adds a format by an entry point of the group `tongsa.formats` that names
+Corpora, documents, help texts and the server's list of supported files use these lines. A module is imported only when
+a file of its format is used. Another package adds a format by an entry point of the group `tongsa.formats` that names
 a `Format`; see docs/extend/format.md.
 """
 
@@ -40,9 +40,9 @@ class Format:
     """A kind of file, known by its suffixes."""
 
     suffixes: tuple[str, ...]
-    """In small letters, with the dot."""
+    """Suffixes in lower case, with the dot."""
     module: str
-    """What to import for its functions."""
+    """Module with the format's functions."""
     functions: tuple[Function, ...]
     """Which of the three functions the module has."""
 
@@ -92,19 +92,19 @@ FORMATS: Registry[Format] = Registry(
 )
 
 ALIGNED = Format((), "tongsa.formats.plain", PAIRS)
-"""Known by the prefix that two files share, not by a suffix: `train` for `train.en` and `train.de`."""
+"""Aligned text files, found by their common prefix instead of a suffix: `train` for `train.en` and `train.de`."""
 
 
 def find_format(suffix: str) -> Format | None:
-    """The format of files with this suffix. Suffixes that are built in stay so, whatever other packages add."""
+    """Return the format of files with this suffix. Other packages cannot replace built-in suffixes."""
     suffix = suffix.lower()
     own = next((each for each in FORMATS.builtin.values() if suffix in each.suffixes), None)
     if own or not suffix:
-        return own  # the packages that are installed are searched only where there is none
+        return own  # installed packages are searched only for other suffixes
     return next((each for each in FORMATS.values() if suffix in each.suffixes), None)
 
 
 def suffixes_with(function: Function, *, added: bool = True) -> list[str]:
-    """The suffixes of the formats that have a function; `added` for those of other packages, too."""
+    """List the suffixes of the formats that have a function; `added` includes those of other packages."""
     formats = FORMATS if added else FORMATS.builtin
     return [suffix for each in formats.values() if function in each.functions for suffix in each.suffixes]

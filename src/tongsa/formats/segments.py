@@ -1,8 +1,8 @@
-"""What a document is made of for translation: segments, each a stretch of text with marks in it.
+"""Segments: the units of a document to translate, each a text with marks in it.
 
 A format reads a file into segments and writes outcomes back into their places; it knows nothing of models. The engine
-turns segments into outcomes; it knows nothing of files. What lies between them is `Content`: text, and marks that
-stand for whatever is not text (a tag, a footnote, a line break, `%s`).
+turns segments into outcomes; it knows nothing of files. They share `Content`: text, and marks for everything that
+is not text (a tag, a footnote, a line break, `%s`).
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from typing import Literal, Protocol
 Role = Literal["open", "close", "alone"]
 
 OBJECT = "\ufffc"
-"""Stands for a mark without text where a segment is shown as plain text."""
+"""Represents a mark without text when a segment is shown as plain text."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """Something in a text that must come out exactly once."""
+    """An element of a text that must occur exactly once in its translation."""
 
     role: Role = "alone"
     number: int = -1
-    """What the format knows it by; -1 for what the engine has found in the text itself."""
+    """The format's number for it; -1 for marks that were found in the text itself."""
     pair: int = -1
-    """The same for an opening mark and its closing one."""
+    """A number shared by an opening mark and its closing mark."""
     text: str = ""
-    """What a model may see of it: `%s`, a URL; nothing for a tag."""
+    """Text that the model sees for it: `%s`, a URL; empty for a tag."""
     written: str | None = None
-    """What is written in its place, where that is not `text`: the target form of a term."""
+    """Text to write instead, if it differs from `text`: the target form of a term."""
     ordered: bool = False
-    """Its place among its like has a meaning: the first `%s` is the first argument."""
+    """The order among such marks matters: the first `%s` is the first argument."""
     breaks: bool = False
-    """Ends a line, as `<br>` does: what is on its two sides is translated apart."""
+    """Ends a line, as `<br>` does: the text before and after it is translated separately."""
     term: bool = False
-    """A term of the glossary: found in a translation also where it is inflected."""
+    """A glossary term, which may be inflected in the translation."""
 
     @property
     def output(self) -> str:
@@ -46,20 +46,20 @@ Content = tuple[str | Mark, ...]
 
 
 def plain(content: Content) -> str:
-    """The content as text: tags become the object character, so that words on their two sides stay apart."""
+    """Return the content as text; tags become the object character, so that the words around them stay separate."""
     return "".join(part if isinstance(part, str) else part.output or OBJECT for part in content)
 
 
 def visible(content: Content) -> str:
-    """The content as a reader sees it."""
+    """Return the content as a reader sees it."""
     return "".join(part if isinstance(part, str) else part.output for part in content)
 
 
 @dataclass
 class ContentBuilder:
-    """Builds content from left to right out of text and raw markup; an opening mark finds its closing one.
+    """Builds content from left to right out of text and raw markup, and matches opening with closing marks.
 
-    A mark's number is the place of its raw form in `raws`.
+    A mark's number is the index of its raw form in `raws`.
     """
 
     raws: list[str] = field(default_factory=list)
@@ -79,7 +79,7 @@ class ContentBuilder:
         self.alone(raw)
 
     def close(self, raw: str, name: str) -> None:
-        """A closing mark without an opening one stands alone, and so does an opening one that was never closed."""
+        """Return the content; unmatched opening and closing marks become single marks."""
         if not any(name == each for each, _ in self._waiting):
             self.alone(raw)
             return
@@ -98,24 +98,24 @@ class ContentBuilder:
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A stretch of text to translate as one."""
+    """A text to translate as a unit."""
 
     id: str
-    """Where it stands, for people: `line 12`, `unit greeting`."""
+    """Location, for people: `line 12`, `unit greeting`."""
     content: Content
     fragile: str = "%{}<>&"
-    """Characters that mean something to this format: a translation has as many of them as its source."""
+    """Characters with a special meaning in this format; a translation must have as many of them as its source."""
     accepts: Callable[[str], bool] | None = None
-    """A last word of the format on a translation: gettext's own rules for `c-format`."""
+    """A final check of a translation by the format: gettext's rules for `c-format`."""
 
 
 State = Literal["translated", "memory", "copied", "source"]
-"""`copied` has nothing to translate; `source` could not be translated without breaking it, and wants a person."""
+"""`copied`: nothing to translate; `source`: could not be translated without breaking it, and needs a person."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Near:
-    """An entry of the translation memory that is like a segment, but not the same."""
+    """An entry of the translation memory that is similar to a segment, but not equal."""
 
     source: str
     target: str
@@ -124,7 +124,7 @@ class Near:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of a segment."""
+    """The result for a segment."""
 
     content: Content
     state: State
@@ -149,11 +149,11 @@ class Languages:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a format may be told."""
+    """Options for opening a document."""
 
     languages: Languages
     encoding: str | None = None
-    """Otherwise UTF-8, or what the file itself says."""
+    """Encoding of the file; by default what the file declares, or UTF-8."""
     columns: tuple[str, ...] = ()
     """CSV: the columns to translate, by name or by number from 1."""
 
@@ -165,5 +165,5 @@ class Document(Protocol):
     def segments(self) -> Sequence[Segment]: ...
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        """The file with an outcome for each segment, in order; without any, the bytes that were read."""
+        """Write the file with an outcome for each segment, in order; without outcomes, return the original bytes."""
         ...

@@ -1,4 +1,4 @@
-"""Documents that are text: outcomes replace spans of it, and everything between them stays as it is."""
+"""Text documents: outcomes replace spans of the text, and everything between them stays unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BYTE_ORDER_MARKS = (
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text, and how to write it as bytes again."""
+    """A decoded text, and how to encode it again."""
 
     text: str
     encoding: str
@@ -31,7 +31,7 @@ class Encoded:
 
     @classmethod
     def read(cls, data: bytes, path: Path, encoding: str | None, errors: str = "strict") -> Encoded:
-        """In the encoding given, or the one that a byte order mark tells, or UTF-8."""
+        """Decode with the given encoding, or the one of the byte order mark, or UTF-8."""
         for mark, name in _BYTE_ORDER_MARKS:
             if data.startswith(mark):
                 return cls(_decode(data[len(mark) :], path, name), name, mark, errors)
@@ -72,14 +72,14 @@ class Slot:
 
 @dataclass
 class SpanDocument:
-    """Text with slots in it, from left to right."""
+    """A text document with slots, from left to right."""
 
     path: Path
     data: bytes
     encoded: Encoded
     slots: list[Slot] = field(default_factory=list)
     also: list[tuple[int, int, str]] = field(default_factory=list)
-    """Spans that change whenever anything is translated: the language a page says it is in."""
+    """Spans that change whenever anything is translated, such as the declared language of a page."""
 
     @property
     def segments(self) -> list[Segment]:
@@ -101,7 +101,7 @@ class SpanDocument:
 
 
 def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """The text with each (start, end, new) put in; spans do not overlap."""
+    """Apply edits (start, end, new) to the text; spans must not overlap."""
     pieces = []
     at = 0
     for start, end, new in sorted(edits):

@@ -34,7 +34,7 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
 
 
 def _cues(text: str) -> Iterator[tuple[str, int, int]]:
-    """What is between a timing line and the next blank line."""
+    """Yield the text between each timing line and the next blank line."""
     blank = re.compile(r"\r?\n[ \t]*\r?\n|\s*\Z")
     for match in _TIMING.finditer(text):
         start = match.end()
@@ -48,7 +48,7 @@ def _cues(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator[Slot]:
-    """One for the cue, or one for each speaker where lines begin with a dash."""
+    """Yield one slot per cue, or one per speaker if lines begin with a dash."""
     lines = list(re.finditer(r"[^\r\n]+", text[start:end]))
     speakers = [i for i, line in enumerate(lines) if _SPEAKER.match(_TAG.sub("", line.group()))]
     borders = [*speakers, len(lines)] if speakers and speakers[0] == 0 else [0, len(lines)]
@@ -65,7 +65,7 @@ def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator
 
 
 def _marked(raw: str) -> ContentBuilder:
-    """Lines are one sentence for translation; tags are marks."""
+    """Join the lines into one text; tags become marks."""
     raw = re.sub(r"[ \t]*\r?\n[ \t]*", " ", raw)
     marked = ContentBuilder()
     end = 0
@@ -85,7 +85,7 @@ def _marked(raw: str) -> ContentBuilder:
 
 def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callable[[Outcome], str]:
     def render(outcome: Outcome) -> str:
-        """Tags are one character of no width while lines are cut; so is such a character that is in the text itself."""
+        """Wrap lines, with each tag (and each such character of the text itself) as one character of no width."""
         hidden: list[str] = []
 
         def hide(shown: str) -> str:

@@ -1,4 +1,4 @@
-"""Long text into lines again: no line longer than it was in the source, and none that begins like something else."""
+"""Line wrapping: no line is longer than in the source, and none begins like a list or heading."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 import unicodedata
 
 HIDDEN = 0x100000
-"""From here on, characters of the last private plane stand for tags, which take no room."""
+"""First of the private-use characters that represent tags, which have no width."""
 
 BLOCK_START = re.compile(r"(?:[-+*>#|=~]|\d+[.)]|```)")
-"""What Markdown, and a reader, takes for the beginning of a list, a heading or a rule."""
+"""Matches the beginning of a list, a heading or a rule in Markdown."""
 
 
 def width(text: str) -> int:
-    """Columns that a text takes: Hangul, kana and Chinese characters take two."""
+    """Return the width of a text in columns; Hangul, kana and Chinese characters have two."""
     return sum(_width(c) for c in text)
 
 
@@ -24,9 +24,9 @@ def _width(character: str) -> int:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Lines of at most so many columns where words allow it.
+    """Wrap into lines of at most `columns` columns, if the words allow it.
 
-    No line after the first begins with what Markdown or a reader would take for a list or a heading.
+    No line after the first begins like a list or a heading in Markdown.
     """
     lines: list[str] = []
     for word in text.split():
@@ -38,9 +38,9 @@ def wrap(text: str, columns: int) -> list[str]:
 
 
 def balance(text: str, lines: int, columns: int) -> list[str]:
-    """As many lines as asked for, about equally long; more where they would be longer than `columns`.
+    """Wrap into the given number of lines of similar length, or more if they would exceed `columns`.
 
-    Text without blanks is cut between characters.
+    Text without spaces is cut between characters.
     """
     text = " ".join(text.split())
     needed = max(lines, -(-width(text) // max(1, columns)))

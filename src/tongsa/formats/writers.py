@@ -1,7 +1,7 @@
 """Writing corpora: the format is chosen by the suffix, packed where the name ends in .gz, .xz or .bz2.
 
-What the format cannot hold is changed as little as possible and counted: line ends in formats of lines become blanks,
-control characters that XML forbids are dropped. Nothing appears under the final name before all of it is written.
+What the format cannot hold is changed as little as possible and counted: in line-based formats, line ends become
+spaces; control characters that XML forbids are dropped. The file gets its final name only when it is complete.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WritePair = Callable[[Pair], None]
 
 _LINE_ENDS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _NOT_A_PREFIX = (".zip", ".xlsx")
-"""Suffixes that nobody means as part of the prefix of two aligned files, besides those of formats."""
+"""Suffixes, besides those of formats, that cannot be part of the prefix of two aligned files."""
 
 
 @contextmanager
 def writing(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[WritePair]:
-    """A function that writes a pair; a path without a known suffix is the prefix of two aligned files."""
+    """Yield a function that writes a pair; a path without a known suffix is the prefix of two aligned files."""
     known = find_format(kind(path))
     write_pairs = known.write_pairs if known else ALIGNED.write_pairs
     if write_pairs is None or path.suffix.lower() in _NOT_A_PREFIX:
@@ -45,7 +45,7 @@ def writing(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[Wri
 
 
 def write_corpus(pairs: Iterable[Pair], path: Path, reading: Reading) -> Counter[str]:
-    """Write all pairs; returns how many were `written`, and what had to be changed."""
+    """Write all pairs; return counts of the pairs `written` and of the changes that were necessary."""
     changed: Counter[str] = Counter()
     with writing(path, reading, changed) as write:
         for pair in pairs:
@@ -56,7 +56,7 @@ def write_corpus(pairs: Iterable[Pair], path: Path, reading: Reading) -> Counter
 
 @contextmanager
 def text_file(path: Path) -> Iterator[TextIO]:
-    """A file that takes the place of `path` once all is written."""
+    """Open a temporary file that replaces `path` once it is complete."""
     openers: dict[str, Any] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
     with replacing(path) as temporary:
         opener = openers.get(path.suffix.lower(), open)
@@ -65,7 +65,7 @@ def text_file(path: Path) -> Iterator[TextIO]:
 
 
 def one_line(text: str, changed: Counter[str]) -> str:
-    """For formats in which a line end or a tab ends a text."""
+    """Replace line ends and tabs by spaces, for formats in which they end a text."""
     if _LINE_ENDS.search(text):
         changed["texts with line ends or tabs, which became blanks"] += 1
         return _LINE_ENDS.sub(" ", text)

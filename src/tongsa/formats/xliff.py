@@ -1,7 +1,7 @@
 """XLIFF 1.2 (<trans-unit>) and 2.x (<unit> with <segment>s).
 
-As a corpus, what the file marks as unfinished is left out and counted; a file of the opposite direction is read
-backwards. As a document, units without a translation get a target, its state and the quality of the match: 1.2 has
+As a corpus, units marked as unfinished are left out and counted; a file of the opposite direction is read with the
+sides swapped. As a document, units without a translation get a target, its state and the quality of the match: 1.2 has
 `state` and `state-qualifier` on the target and `match-quality` on an `alt-trans`; 2.x has `state` on the segment and
 `matchQuality` in the matches module. Inline codes are copied with their ids.
 """
@@ -115,7 +115,7 @@ class _Units:
             self.reading.left_out.drop(f"units of other languages ({languages})", where)
 
     def fits(self, wanted: tuple[str, ...]) -> bool:
-        """A language that the file leaves unsaid fits."""
+        """Compare languages; a language that the file does not declare matches."""
         return all(not have or matches(have, want) for have, want in zip(self.languages, wanted, strict=True))
 
 
@@ -171,7 +171,7 @@ class _Place:
     source: Any
     target: Any
     mrk: str | None = None
-    """In 1.2 a unit may be cut into <mrk mtype="seg" mid="...">: which of them."""
+    """In 1.2 a unit may be split into <mrk mtype="seg" mid="...">: the id of this one."""
     elements: Elements = field(default_factory=lambda: Elements(INLINE))
 
 
@@ -219,7 +219,7 @@ def _units_2(root: Any) -> Iterator[_Place]:
             continue
         for number, segment in enumerate((each for each in unit if local(each) == "segment"), 1):
             source, target = _child(segment, "source"), _child(segment, "target")
-            # An empty target is none; one that says `initial` is no more than a copy or a guess.
+            # An empty target does not count; one with state `initial` is only a copy or a guess.
             done = _is_done(target, segment.get("state") or "translated")
             if source is not None and not done:
                 yield _Place(f"unit {unit.get('id') or '?'}, {segment.get('id') or number}", segment, source, target)
@@ -299,7 +299,7 @@ class XliffDocument:
 
 
 def _target(place: _Place, holder: Any) -> Any:
-    """The target, made where there is none; where the source is cut in parts, a copy of it with the same cuts."""
+    """Return the target, created if missing; if the source is segmented, as a copy with the same segments."""
     target = _child(holder, "target")
     cut = _child(holder, "seg-source") if place.mrk is not None else None
     if target is None:
@@ -318,7 +318,7 @@ def _target(place: _Place, holder: Any) -> Any:
 
 
 def _child_of(unit: Any, name: str, after: Any) -> Any:
-    """Our own <alt-trans>, made where there is none yet."""
+    """Return Tongsa's <alt-trans>, created if missing."""
     ours = next((each for each in unit if local(each) == name and each.get("origin") == ORIGIN), None)
     if ours is None:
         ours = etree.Element(after.tag.replace("target", name), nsmap=after.nsmap)
@@ -327,13 +327,13 @@ def _child_of(unit: Any, name: str, after: Any) -> Any:
 
 
 def _least(given: str | None, outcome: Outcome) -> float:
-    """Of a unit in parts, the least certain one counts."""
+    """Set the quality of a segmented unit to that of its least certain part."""
     own = 100 * outcome.confidence
     return min(own, float(given.rstrip("%"))) if given else own
 
 
 def _twin(element: Any) -> Any:
-    """The same content in an element of the same name, without states."""
+    """Copy the content into an element of the same name, without states."""
     elements = Elements(INLINE)
     twin = etree.Element(element.tag, nsmap=element.nsmap)
     elements.fill(twin, elements.content(element), move=False)

@@ -1,7 +1,7 @@
-"""XML as a stream of events: no tree, so memory is flat whatever the file, and every unit knows its line.
+"""XML as a stream of events, not a tree: memory does not grow with the file, and every unit knows its line.
 
-The parser is expat, as Python ships it. A document type is passed over unread, so there is no network; a declaration
-of an entity is refused, so there is nothing to expand; depth and the length of a text are bounded.
+The parser is Python's expat. Document types are not loaded, so there is no network access; entity declarations are
+refused, so nothing is expanded; depth and text length are limited.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tongsa.text.placeholders import find
 CHUNK = 1 << 16
 DEEPEST = 200
 LONGEST = 1 << 20
-"""Characters of one text."""
+"""Longest text, in characters."""
 LONGEST_TOKEN = 1 << 24
-"""Bytes of one tag or comment."""
+"""Longest tag or comment, in bytes."""
 
 
 class Sink(Protocol):
-    """What a format makes of the events. `found` is emptied by the reader."""
+    """Receives the events and appends pairs to `found`, which the reader empties."""
 
     found: list[Pair]
 
@@ -42,7 +42,7 @@ class Sink(Protocol):
 
 
 class _Events:
-    """Binds a sink to expat, and refuses what a corpus has no use for."""
+    """Connects a sink to expat, and refuses what no corpus needs."""
 
     def __init__(self, path: Path, sink: Sink, encoding: str | None) -> None:
         self.path, self.sink = path, sink
@@ -97,8 +97,8 @@ class _Events:
 
 
 def stream(path: Path, reading: Reading, sink: Sink) -> Iterator[Pair]:
-    """The pairs that the sink finds; those before a damaged place come out before the error."""
-    # XML says its encoding itself; one that the user names wins over it.
+    """Yield the pairs that the sink finds; those before a damaged place come before the error."""
+    # XML declares its encoding; one named by the user takes precedence.
     forced = None if encoding_name(reading.encoding) == "utf-8" else reading.encoding
     events = _Events(path, sink, "utf-8" if forced else None)
     trouble: CorpusError
@@ -137,7 +137,7 @@ def _damaged(path: Path, error: expat.ExpatError) -> CorpusError:
         "It may have been cut short while it was copied."
         if cut
         else "If it has another encoding than it says, name it:  --encoding cp1252",
-        "To take what can be read before this place:  --salvage",
+        "To use what can be read before this place:  --salvage",
     )
 
 
@@ -149,7 +149,7 @@ _ALONE = {"ph", "it", "ut", "x"}
 
 
 class InlineText:
-    """The text of one segment of TMX or XLIFF, collected while its events go by: inline elements become placeholders.
+    """Collects the text of one TMX or XLIFF segment from its events; inline elements become placeholders.
 
     | element                                        | becomes                                                    |
     | ---------------------------------------------- | ---------------------------------------------------------- |
@@ -158,8 +158,7 @@ class InlineText:
     | other codes that stand alone: ph it x           | `<x id="1"/>`                                              |
     | mrk, hi, and what is unknown                    | nothing: their text stays                                  |
 
-    So text that passed through a memory looks as it did in the software, and every placeholder is one that
-    `tongsa.text.placeholders` finds again.
+    So the text looks as it did in the software, and `tongsa.text.placeholders` finds every placeholder.
     """
 
     def __init__(self) -> None:
@@ -170,7 +169,7 @@ class InlineText:
         self._numbers: Counter[str] = Counter()
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._code is not None:  # <sub> inside of a code
+        if self._code is not None:  # <sub> inside a code
             self._depth += 1
             return
         if tag in _WRAPS:
@@ -203,7 +202,7 @@ class InlineText:
 
     def _number(self, tag: str, attributes: dict[str, str]) -> str:
         self._numbers[tag] += 1
-        # x joins the same code of two languages in TMX; i only joins an opening to its closing one
+        # in TMX, x links the same code in two languages; i only links an opening code to its closing one
         given = attributes.get("x") or attributes.get("id") or attributes.get("i") or str(self._numbers[tag])
         return "".join(character for character in given if character not in '"<>&\n\t')
 
@@ -214,7 +213,7 @@ def _is_placeholder(code: str) -> bool:
 
 
 def escaped_segment(text: str, number: str, changed: Counter[str]) -> str:
-    """Tags inside of the text become <ph> that hold them, as other tools expect; reading gives the same text again."""
+    """Wrap tags of the text in <ph>, as other tools expect; reading restores the same text."""
     clean = _NOT_XML.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     if clean != text:
         changed["texts with control characters that XML forbids, which were left out"] += 1

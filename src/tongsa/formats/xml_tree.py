@@ -1,7 +1,7 @@
-"""XML documents as trees: parsed with care, their text as content with marks, and written back.
+"""XML documents as trees: safe parsing, text as content with marks, and writing.
 
-Billion laughs, external entities and DTDs from elsewhere have one thing in common: entities. None is ever expanded, and
-a file that declares its own is refused outright.
+Attacks such as billion laughs, external entities and remote DTDs all use entities. No entity is ever expanded, and a
+file that declares its own is refused.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ PARSER_SETTINGS: dict[str, Any] = {
     "dtd_validation": False,
     "huge_tree": False,
 }
-"""For `etree.XMLParser` and `etree.iterparse` alike. `huge_tree` off keeps libxml2's limits on depth and text."""
+"""Options for `etree.XMLParser` and `etree.iterparse`. `huge_tree` off keeps libxml2's limits on depth and text."""
 
 
 def parse(data: bytes, where: Path | str) -> Any:
-    """The tree of a whole document, written back as it was but for white space inside of tags."""
+    """Parse a whole document; writing it back changes only white space inside tags."""
     parser = etree.XMLParser(remove_blank_text=False, strip_cdata=False, **PARSER_SETTINGS)
     try:
         root = etree.fromstring(data, parser)
@@ -39,17 +39,17 @@ def parse(data: bytes, where: Path | str) -> Any:
 
 
 def refuse_entities(tree: Any, where: Path | str) -> None:
-    """A document type may be named, but must not declare entities."""
+    """Refuse a document type that declares entities."""
     dtd = tree.docinfo.internalDTD
     if dtd is not None and any(True for _ in dtd.iterentities()):
         raise CorpusError(
             f"{where} declares entities of its own, which are never expanded here",
-            "Write what they stand for into the text, and take the declarations out.",
+            "Replace them by their text, and remove the declarations.",
         )
 
 
 def serialize(root: Any, original: bytes) -> bytes:
-    """The tree as bytes: in the original's encoding, with its declaration, document type and last line end."""
+    """Serialise the tree in the original's encoding, with its declaration, document type and last line end."""
     tree = root.getroottree()
     encoding = tree.docinfo.encoding or "UTF-8"
     body = _bytes(tree, encoding, declaration=False)
@@ -70,29 +70,29 @@ def _bytes(tree: Any, encoding: str, *, declaration: bool) -> bytes:
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CODE_PAIRS = 1000
-"""Codes that open and close without enclosing (`<bpt>`, `<ept>`) are paired by their ids, numbered from here on."""
+"""First number for codes that open and close without enclosing (`<bpt>`, `<ept>`), which are paired by their ids."""
 
 
 @dataclass(frozen=True)
 class InlineKinds:
-    """Which children of a text are what; all others stand alone, whatever is in them."""
+    """The roles of inline elements; all others are single marks, whatever they contain."""
 
     wraps: frozenset[str]
-    """Elements around text: `<g>`, `<text:span>`."""
+    """Elements that enclose text: `<g>`, `<text:span>`."""
     opens: frozenset[str] = frozenset()
     closes: frozenset[str] = frozenset()
     breaks: frozenset[str] = frozenset()
-    """Line ends and tabs: what is on their two sides is translated apart."""
+    """Line ends and tabs: the text before and after them is translated separately."""
 
 
 def local(element: Any) -> str:
-    """The name without its namespace; comments and processing instructions have none."""
+    """Return the name without its namespace; empty for comments and processing instructions."""
     return etree.QName(element).localname if isinstance(element.tag, str) else ""
 
 
 @dataclass
 class Elements:
-    """The inline children of one element, each known by its number."""
+    """The inline children of one element, by number."""
 
     inline: InlineKinds
     found: list[tuple[Literal["wrap", "end", "code"], Any]] = field(default_factory=list)
@@ -127,7 +127,7 @@ class Elements:
         return Mark(role="open" if name in self.inline.opens else "close", number=number, pair=pair)
 
     def fill(self, parent: Any, content: Content, *, move: bool) -> None:
-        """Put content into an element: its children are copies of the ones that were read, or those themselves."""
+        """Put content into an element, with the original children or copies of them."""
         for child in list(parent):
             parent.remove(child)
         parent.text = None
@@ -151,7 +151,7 @@ class Elements:
 
 
 def legal(text: str) -> str:
-    """Without what XML cannot hold: control characters and halves of characters."""
+    """Remove what XML cannot hold: control characters and lone surrogates."""
     return _ILLEGAL.sub("", text)
 
 
@@ -173,7 +173,7 @@ def _append_text(parent: Any, text: str) -> None:
 
 
 def insert_after(element: Any, new: Any) -> None:
-    """As the next sibling, on a line of its own where the element is on one."""
+    """Insert as the next sibling, on a separate line if the element has one."""
     tail = element.tail
     element.addnext(new)  # lxml moves the tail along with the element's place
     new.tail = tail

@@ -1,6 +1,6 @@
 """Documents that are zip archives: read into memory within limits, written back part by part.
 
-Names in the archive are only ever names: nothing is unpacked to a disk.
+Nothing is unpacked to disk, so names in the archive cannot escape a folder.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tongsa.base.errors import CorpusError
 
 MOST_PARTS = 10_000
 LARGEST = 512 << 20
-"""Bytes of all parts together, unpacked."""
+"""Largest total size of the unpacked parts, in bytes."""
 LARGEST_TEXT = 128 << 20
-"""Bytes of one part that is parsed."""
+"""Largest part that is parsed, in bytes."""
 RATIO = 200
-"""A part that shrank more than this, and is larger than a megabyte, is a bomb: real text shrinks by 10 to 30."""
+"""A part larger than a megabyte with a higher compression ratio is a zip bomb: real text reaches 10 to 30."""
 
 
 class Archive:
@@ -67,7 +67,7 @@ class Archive:
             raise CorpusError(f"{self.path}: {name} is damaged: {error}") from error
 
     def replaced(self, new: Mapping[str, bytes]) -> bytes:
-        """The archive with some parts new: order, times and ways of packing stay."""
+        """Write the archive with some parts replaced; order, times and compression methods stay."""
         written = io.BytesIO()
         with zipfile.ZipFile(written, "w") as archive:
             for part in self._zip.infolist():

@@ -93,7 +93,7 @@ def test_engines_with_and_without_stand_side_by_side(directory: Path, tmp_path: 
 
 
 def test_what_a_shortlist_needs_is_told(directory: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="goes with CTranslate2"):
+    with pytest.raises(UsageError, match="needs CTranslate2"):
         Translator.load(directory, engine="native", shortlist=True)
     copy = shutil.copytree(directory, tmp_path / "copy", ignore=shutil.ignore_patterns("data", "ctranslate2"))
     with pytest.raises(DirectoryError, match="no training text"):

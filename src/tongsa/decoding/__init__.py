@@ -1,4 +1,4 @@
-"""Searching for what a model writes, step by step, through nothing but its contract.
+"""Decoding: greedy search, beam search and sampling for any model that follows the contract.
 
 May import models.contracts and the rooms below models.
 """
@@ -16,7 +16,7 @@ __all__ = ["Hypothesis", "Search", "Special", "continue_prompts", "decode"]
 
 
 def __getattr__(name: str) -> Any:
-    """Engines other than the native one only describe a search, and do not need torch for that."""
+    """Import lazily: other engines than the native one need only the options of a search, and no torch."""
     if name in ("continue_prompts", "decode"):
         from tongsa.decoding import searching
 

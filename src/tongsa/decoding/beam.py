@@ -1,4 +1,4 @@
-"""Beam search: the best few hypotheses of each sentence, extended together.
+"""Beam search: keeps and extends the best few hypotheses of each sentence.
 
 A step takes the 2 x beam best extensions of each sentence. Those among the first `beam` that end are set aside as
 finished; the best `beam` that do not end go on. A sentence is done when `beam` of its hypotheses have finished, or at
@@ -24,7 +24,7 @@ class Candidates(NamedTuple):
 
     log_p: Tensor
     parent: Tensor
-    """Which hypothesis of the sentence it extends."""
+    """Index of the hypothesis that each candidate extends."""
     token: Tensor
 
 
@@ -34,7 +34,7 @@ def beam_search(
     beam = max(search.beam, search.nbest)
     again = None if prompts is None else prompts.repeat_interleave(beam, dim=0)
     state, tokens = begin(model, repeat(memory, beam), beam * len(limits), special, again)
-    sentences = list(range(len(limits)))  # those not done yet, by their place in the batch
+    sentences = list(range(len(limits)))  # indices of the sentences that are not done
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
     log_p = starting_scores(len(limits), beam, limits.device)
     written = torch.empty(len(limits), beam, 0, dtype=torch.long, device=limits.device)
@@ -54,21 +54,21 @@ def beam_search(
             sentences = [sentences[i] for i in open_ones]
             log_p, written, token, limits, rows = (x[keep] for x in (log_p, written, token, limits, rows))
             state = State(select(state.memory, rows.flatten()), state.cache)
-        # Hypotheses of one sentence share its memory, so between them only the cache has to be reordered.
+        # The hypotheses of a sentence share its memory, so only the cache must be reordered.
         state = State(state.memory, select(state.cache, rows.flatten()))
         tokens = token.flatten()
     return [sorted(group, key=lambda hypothesis: -hypothesis.score)[: search.nbest] for group in finished]
 
 
 def starting_scores(sentences: int, beam: int, device: torch.device) -> Tensor:
-    """(sentences, beam): one hypothesis that is certain, and none beside it."""
+    """Initial scores (sentences, beam): 0 for the first hypothesis, -inf for the others."""
     scores = torch.full((sentences, beam), -math.inf, device=device)
     scores[:, 0] = 0
     return scores
 
 
 def extend(log_p: Tensor, logits: Tensor, at_limit: Tensor, end: int) -> Candidates:
-    """The 2 x beam best extensions of each sentence; at the limit of length only the end may follow."""
+    """Return the 2 x beam best extensions of each sentence; at the length limit, only the end may follow."""
     sentences, beam = log_p.shape
     following = torch.log_softmax(logits.float(), dim=-1).view(sentences, beam, -1)
     vocabulary = following.shape[-1]
@@ -90,7 +90,7 @@ def collect(
     alpha: float,
     end: int,
 ) -> None:
-    """Set aside the candidates that end, where they are among the first `beam` of their sentence."""
+    """Store the candidates that end and are among the first `beam` of their sentence."""
     beam = written.shape[1]
     ends = (best.token[:, :beam] == end) & (best.log_p[:, :beam] > -math.inf)
     for row, column in ends.nonzero().tolist():
@@ -103,13 +103,13 @@ def collect(
 
 
 def going_on(best: Candidates, beam: int, end: int) -> Candidates:
-    """The best `beam` candidates that do not end, in order."""
+    """Return the best `beam` candidates that do not end, in order."""
     log_p = best.log_p.masked_fill(best.token == end, -math.inf)
     kept = log_p.topk(min(beam, log_p.shape[1]), dim=1)
     chosen = Candidates(kept.values, best.parent.gather(1, kept.indices), best.token.gather(1, kept.indices))
     missing = beam - chosen.log_p.shape[1]
     if missing <= 0:
         return chosen
-    # A vocabulary smaller than the beam: fill up with hypotheses that can never win.
+    # If the vocabulary is smaller than the beam, fill up with hypotheses that can never win.
     pad = torch.nn.functional.pad
     return Candidates(pad(chosen.log_p, (0, missing), value=-math.inf), *(pad(x, (0, missing)) for x in chosen[1:]))

@@ -1,4 +1,4 @@
-"""Greedy search: the likeliest token at each step. Sampling takes the same steps with another choice."""
+"""Greedy search: the likeliest token at each step. Sampling uses the same loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tongsa.decoding.search import Hypothesis, Special, length_penalty
 from tongsa.models.contracts import Decoder, State, Tree, select
 
 Choose = Callable[[Tensor], Tensor]
-"""Log-probabilities (rows, vocabulary) to a token for each row."""
+"""Chooses a token for each row from log-probabilities (rows, vocabulary)."""
 
 
 def greedy(
@@ -23,7 +23,7 @@ def greedy(
 
 
 def begin(model: Decoder, memory: Tree, rows: int, special: Special, prompts: Tensor | None) -> tuple[State, Tensor]:
-    """The state and the tokens (rows) of the first step: after `<pad>`, or after prompts (rows, length) read before."""
+    """Return the state and tokens (rows) of the first step: `<pad>`, or the last token of prompts (rows, length)."""
     device = next(model.parameters()).device
     state, tokens = model.start(memory), torch.full((rows,), special.start, device=device)
     for following in () if prompts is None else prompts.to(device).T:
@@ -35,8 +35,8 @@ def begin(model: Decoder, memory: Tree, rows: int, special: Special, prompts: Te
 def walk(
     model: Decoder, state: State, tokens: Tensor, limits: Tensor, choose: Choose, alpha: float, special: Special
 ) -> list[Hypothesis]:
-    """One token a step for every row until all have ended; rows that have ended leave the batch."""
-    rows = torch.arange(len(limits), device=limits.device)  # where each row of the batch stood at the start
+    """Choose one token per step and row until all rows have ended; rows that have ended leave the batch."""
+    rows = torch.arange(len(limits), device=limits.device)  # original index of each row of the batch
     written: list[list[int]] = [[] for _ in range(len(rows))]
     totals = torch.zeros(len(rows), device=limits.device)
     found: dict[int, Hypothesis] = {}

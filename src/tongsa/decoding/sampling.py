@@ -1,4 +1,4 @@
-"""Sampling: draw each token from the model's distribution, sharpened or cut to its likeliest part."""
+"""Sampling: draw each token from the model's distribution, possibly sharpened or restricted to the likeliest tokens."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def sample(
     special: Special,
     prompts: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
-    """`draws` independent samples of each row, the likeliest first."""
+    """Draw `draws` independent samples per row, the likeliest first."""
     generator = torch.Generator(device=limits.device).manual_seed(sampling.seed)
 
     def choose(log_p: Tensor) -> Tensor:
-        # The likeliest is taken for 0, which no temperature can overflow.
+        # Shift the maximum to 0, so that no temperature can overflow.
         sharpened = (log_p - log_p.amax(dim=-1, keepdim=True)) / sampling.temperature
         cut = keep_top_p(keep_top_k(sharpened, sampling.top_k), sampling.top_p)
         return torch.multinomial(torch.softmax(cut, dim=-1), 1, generator=generator)[:, 0]
 
-    # A sample is judged by its probability as it stands: alpha 0.
+    # Samples are ranked by probability, without length penalty (alpha 0).
     again = None if prompts is None else prompts.repeat_interleave(draws, dim=0)
     state, tokens = begin(model, repeat(memory, draws), draws * len(limits), special, again)
     found = walk(model, state, tokens, limits.repeat_interleave(draws), choose, 0.0, special)
@@ -39,7 +39,7 @@ def sample(
 
 
 def keep_top_k(scores: Tensor, k: int) -> Tensor:
-    """-inf for all but the k highest of each row."""
+    """Set all but the k highest of each row to -inf."""
     if k == 0 or k >= scores.shape[-1]:
         return scores
     threshold = scores.topk(k, dim=-1).values[..., -1:]
@@ -47,11 +47,11 @@ def keep_top_k(scores: Tensor, k: int) -> Tensor:
 
 
 def keep_top_p(scores: Tensor, p: float) -> Tensor:
-    """-inf for all but the fewest tokens of each row whose probabilities sum to at least p."""
+    """Keep the fewest tokens of each row whose probabilities sum to at least p; set the others to -inf."""
     if p >= 1:
         return scores
     ordered, places = scores.sort(dim=-1, descending=True)
     probabilities = torch.softmax(ordered, dim=-1)
-    before = probabilities.cumsum(dim=-1) - probabilities  # what the likelier tokens have together
+    before = probabilities.cumsum(dim=-1) - probabilities  # total probability of the likelier tokens
     outside = torch.zeros_like(scores, dtype=torch.bool).scatter(-1, places, before >= p)
     return scores.masked_fill(outside, -math.inf)

@@ -22,30 +22,30 @@ class Sampling:
     top_k: int = 0
     """Draw from the k likeliest tokens (0: from all)."""
     top_p: float = 1.0
-    """Draw from the fewest tokens that together have this probability."""
+    """Draw from the fewest tokens whose total probability is at least this."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.temperature <= 0 or self.top_k < 0 or not 0 < self.top_p <= 1:
             raise UsageError(
                 "sampling needs a temperature above 0, a top-k of at least 0 and a top-p above 0 and at most 1",
-                f"It was given temperature {self.temperature}, top-k {self.top_k}, top-p {self.top_p}.",
+                f"Given: temperature {self.temperature}, top-k {self.top_k}, top-p {self.top_p}.",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """How to search; the defaults are the paper's (§6.1)."""
+    """Options of a search; the defaults are the paper's (§6.1)."""
 
     beam: int = 4
     length_penalty: float = 0.6
     nbest: int = 1
-    """Hypotheses to give back for each source."""
+    """Number of hypotheses to return per source."""
     max_extra: int = 50
     max_ratio: float = 1.0
     sampling: Sampling | None = None
     scores: bool = True
-    """Compute scores. Greedy search is faster without: CTranslate2 then needs no softmax, and the scores are NaN."""
+    """Compute scores. Without them scores are NaN, and greedy search is faster: CTranslate2 skips the softmax."""
     alignment: bool = False
     """Also return the source token that each target token aligns to."""
 
@@ -64,7 +64,7 @@ class Search:
 
 
 class Special(NamedTuple):
-    """The ids that a search must know."""
+    """Special ids needed by a search."""
 
     start: int
     """`<pad>`, which the decoder starts from."""
@@ -75,15 +75,15 @@ class Hypothesis(NamedTuple):
     ids: list[int]
     """The target's tokens, without the end."""
     log_probability: float
-    """The sum over its tokens and the end."""
+    """Sum over the tokens and the end."""
     score: float
-    """The same, divided by the length penalty: what hypotheses are ranked by."""
+    """Log-probability divided by the length penalty; hypotheses are ranked by it."""
     ended: bool = True
-    """False where the limit of length cut it off."""
+    """False if the length limit cut it off."""
     note: str = ""
-    """A remark for the user: a source that was cut, another engine."""
+    """A note for the user: the source was cut, or another engine was used."""
     alignment: tuple[int, ...] = ()
-    """For each token the place of a source token, where requested and where the model attends."""
+    """Source position for each token, if requested and if the model has attention."""
 
 
 def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:
@@ -93,21 +93,21 @@ def length_penalty(length: Tensor | float, alpha: float) -> Tensor | float:
 
 def length_limits(source_lengths: Tensor, search: Search, longest: int | None) -> Tensor:
     """(batch): `length_limit` of each source."""
-    # In the precision of Python's numbers: both engines stop at the same token.
+    # Computed with Python's floats, so that both engines stop at the same token.
     limits = (source_lengths.double() * search.max_ratio).long() + search.max_extra + 1
     return limits if longest is None else limits.clamp(max=longest)
 
 
 def length_limit(source_length: int, search: Search, longest: int | None) -> int:
-    """Most tokens of an output, the end included; the source's length counts its end too."""
+    """Return the maximum length of an output; both lengths include the end."""
     limit = int(source_length * search.max_ratio) + search.max_extra + 1
     return limit if longest is None else min(limit, longest)
 
 
 def most_attended(weights: Sequence[Sequence[float]]) -> tuple[int, ...]:
-    """The source place that each target token aligns to: the one with most attention; none where there is no source.
+    """Return the source position with the most attention for each target token; nothing if there is no source.
 
     A row of weights is the attention of the step that writes a token, averaged over the heads of one layer of the
-    decoder. The end of the source takes attention that belongs nowhere, so callers leave it out.
+    decoder. The end of the source absorbs surplus attention, so callers leave it out.
     """
     return tuple(max(range(len(row)), key=row.__getitem__) for row in weights if row)

@@ -1,4 +1,4 @@
-"""The search that was asked for, on one batch: of sources to translate, or of prompts to continue."""
+"""Run the requested search on a batch of sources to translate, or of prompts to continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tongsa.models.contracts import NO_MEMORY, Decoder, Seq2Seq, Tree
 def decode(
     model: Seq2Seq, source: Tensor, source_mask: Tensor, search: Search, special: Special
 ) -> list[list[Hypothesis]]:
-    """The best hypotheses of each source of a batch, best first."""
+    """Return the best hypotheses of each source of a batch, best first."""
     memory = model.encode(source, source_mask)
     limits = length_limits(source_mask.sum(dim=1), search, model.max_length)
     return _search(model, memory, limits, search, special, None)
@@ -26,9 +26,9 @@ def decode(
 def continue_prompts(
     model: Decoder, prompts: Tensor, longest: int, search: Search, special: Special
 ) -> list[list[Hypothesis]]:
-    """The best continuations of each prompt (batch, length), best first, of at most `longest` tokens with the end.
+    """Return the best continuations of each prompt (batch, length), best first, of at most `longest` tokens.
 
-    A hypothesis holds the new tokens alone, and its probability is theirs. A model with a limit of length keeps to it.
+    `longest` includes the end; the model's own limit also applies. Hypotheses and probabilities cover the new tokens.
     """
     room = longest if model.max_length is None else min(longest, model.max_length - prompts.shape[1])
     limits = torch.full((len(prompts),), max(1, room), device=prompts.device)

@@ -4,10 +4,10 @@
 
     files         open, translate and write a file; the formats themselves are in formats/
     translate     segments in, outcomes out
-    strategies    how to translate a sentence with placeholders, tags and terms, from the best way to the safest
-    placeholders  hide what must be kept behind one character each, and check that it was
-    projection    put tags back where the words they enclose went
-    glossary, memory, review   what people know, what was translated before, what a person should look at
+    strategies    how to translate a sentence with placeholders, tags and terms, from the best strategy to the safest
+    placeholders  replace each mark by one character, and check that all of them were kept
+    projection    put tags around the translations of the words they enclosed
+    glossary, memory, review   terms, earlier translations, and a table of translations to review
 
 May import translation, formats and the rooms below.
 """

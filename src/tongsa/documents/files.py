@@ -1,4 +1,4 @@
-"""Files with structure: read, translated segment by segment, and written beside the source."""
+"""Structured files: read, translated segment by segment, and written beside the source."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tongsa.formats.registry import find_format, suffixes_with
 from tongsa.formats.segments import Document, Languages, Options, Outcome, Segment
 
 LARGEST = 256 << 20
-"""Bytes of one document: they are read whole."""
+"""Largest document in bytes; documents are read into memory."""
 
 
 @dataclass(frozen=True)
 class TranslatedDocument:
-    """A document that was translated: where it is now, and what became of each segment."""
+    """A translated document: its path, and the outcome of each segment."""
 
     source: Path
     target: Path
@@ -28,7 +28,7 @@ class TranslatedDocument:
 
 
 def open_document(path: Path, options: Options) -> Document:
-    """Read a document; one of no known kind is an error that says what can be read."""
+    """Read a document; the error for an unknown format lists the known ones."""
     _opener(path)  # before its bytes are read
     try:
         if path.stat().st_size > LARGEST:
@@ -40,7 +40,7 @@ def open_document(path: Path, options: Options) -> Document:
 
 
 def read_document(data: bytes, path: Path, options: Options) -> Document:
-    """A document whose bytes are at hand; the suffix of `path` tells its format."""
+    """Open a document from its bytes; the suffix of `path` determines the format."""
     return _opener(path)(data, path, options)
 
 

@@ -1,7 +1,7 @@
-"""Terms: which words a translation must use, and which it must leave alone.
+"""Terms: words that a translation must use, and words that must stay untranslated.
 
-A glossary is a TSV file of SOURCE, tab, TARGET; a do-not-translate list has one term a line. A term is matched as whole
-words (in scripts without blanks, anywhere), the longest first. One in lower case also matches with a capital.
+A glossary is a TSV file of SOURCE, tab, TARGET; a do-not-translate list has one term per line. A term matches whole
+words (in scripts without spaces, anywhere), the longest first. A lower-case term also matches with a capital.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from tongsa.formats.segments import Mark
 from tongsa.text.lines import read_lines
 
 ENDING = 4
-"""Letters that an inflected form may have after the term, or instead of its last ones."""
+"""Most letters that an inflected form may add to the term, or put in place of its last ones."""
 
 _NO_BLANKS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True)
 class Glossary:
-    """Source term -> target term; the same twice for what is not to be translated."""
+    """Target terms by source term; a term that stays untranslated maps to itself."""
 
     terms: dict[str, str] = field(default_factory=dict)
     _pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
@@ -34,7 +34,7 @@ class Glossary:
         object.__setattr__(self, "_pattern", pattern)
 
     def terms_in(self, text: str) -> list[str | Mark]:
-        """The text cut at its terms, each of them a mark."""
+        """Split the text at its terms, each of which becomes a mark."""
         if not self._pattern:
             return [text]
         pieces: list[str | Mark] = []
@@ -49,7 +49,7 @@ class Glossary:
         target = self.terms[term]
         if target == term:
             return Mark(text=seen)
-        # At the beginning of a sentence both have a capital; German nouns have one anyway.
+        # At the beginning of a sentence both are capitalised; German nouns always are.
         capital = seen != term and target[0].islower()
         return Mark(text=seen, written=target[0].upper() + target[1:] if capital else target, term=True)
 
@@ -64,10 +64,10 @@ def _matching(term: str) -> str:
 
 
 def seen_form(term: str, text: str) -> re.Match[str] | None:
-    """The term in a translation, as it is or inflected: each word may end differently, by a few letters.
+    """Find the term in a translation, possibly inflected: the last letters of each word may differ.
 
-    `Haus` is seen in `Hauses`, `Datei` in `Dateien`, `mettre` in `mettons`; not in `Haustür`. A word of three letters
-    or fewer may only grow.
+    `Haus` is found in `Hauses`, `Datei` in `Dateien`, `mettre` in `mettons`; not in `Haustür`. A word of three letters
+    or fewer may only get longer.
     """
     words = []
     for word in term.split():
@@ -80,7 +80,7 @@ def seen_form(term: str, text: str) -> re.Match[str] | None:
 
 
 def read_glossary(glossary: Path | None, keep: Iterable[Path]) -> Glossary:
-    """Terms from a TSV file, and terms to keep from lists."""
+    """Read terms from a TSV file, and untranslated terms from lists."""
     terms: dict[str, str] = {}
     for path in keep:
         for line in read_lines(path):
@@ -92,8 +92,8 @@ def read_glossary(glossary: Path | None, keep: Iterable[Path]) -> Glossary:
         columns = [column.strip() for column in line.split("\t")]
         if len(columns) < 2 or not columns[0] or not columns[1]:
             raise UsageError(
-                f"{glossary}, line {number:,}: {line[:60]!r} is no term",
-                "A term is SOURCE, a tab, TARGET. Terms that stay as they are belong into --do-not-translate.",
+                f"{glossary}, line {number:,}: {line[:60]!r} is not a term",
+                "A term is SOURCE, a tab, TARGET. Put terms that stay untranslated into --do-not-translate.",
             )
         terms[columns[0]] = columns[1]
     return Glossary(terms)

@@ -1,4 +1,4 @@
-"""Translation memory: what people have translated before is taken as it is; what is like it is reported."""
+"""Translation memory: exact matches of earlier translations are reused; similar entries are reported."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tongsa.formats.segments import Languages, Near
 from tongsa.text.lines import tidy
 
 LIKE = 0.75
-"""From this likeness on (the ratio of difflib) an entry is worth showing."""
+"""Least similarity (the ratio of difflib) at which an entry is shown."""
 
 CANDIDATES = 8
-"""Entries that share most words with a segment are compared letter by letter; only so many, for speed."""
+"""Number of entries compared letter by letter: those that share most words with the segment."""
 
 COMMON = 2000
-"""A word in more entries than these finds nothing in particular."""
+"""Words in more entries than this are ignored in the search."""
 
 
 @dataclass
 class Memory:
-    """Sources and targets, by the exact source and by its words."""
+    """Sources and targets, indexed by the exact source and by its words."""
 
     entries: list[tuple[str, str]] = field(default_factory=list)
     _exact: dict[str, str] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Memory:
         return memory
 
     def add(self, source: str, target: str) -> None:
-        """The first translation of a source is the one that is taken."""
+        """Add an entry; the first translation of a source is the one used."""
         key = tidy(source)
         if not key or not target.strip() or key in self._exact:
             return
@@ -52,7 +52,7 @@ class Memory:
         return self._exact.get(tidy(source))
 
     def near(self, source: str) -> Near | None:
-        """The entry most like a source that is not in the memory."""
+        """Return the entry most similar to a source that is not in the memory."""
         key = tidy(source)
         shared: Counter[int] = Counter()
         for word in set(key.lower().split()):

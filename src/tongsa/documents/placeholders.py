@@ -1,7 +1,7 @@
-"""Masking: find what a translation must hold exactly once, hide it behind one character each, check it afterwards.
+"""Masking: replace what a translation must contain exactly once by one character each, and check it afterwards.
 
-Masked text is a plain string in which each mark is one character of a private plane of Unicode.
-So sentences are split, pieces cut and orders compared with string functions alone, and no mark can be cut in two.
+Masked text is a plain string in which each mark is one private-use character, so plain string functions can split
+sentences, cut pieces and compare orders, and no mark can be cut in two.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d+\$)[^a-zA-Z@]*[a-zA-Z@<].*|\{(?:[:!].*
 
 @dataclass(frozen=True)
 class MaskedText:
-    """A text in which every mark is one character."""
+    """A text in which every mark is one private-use character."""
 
     text: str
     marks: dict[str, Mark]
 
     def content(self) -> Content:
-        """The text with its marks again."""
+        """Restore the marks of the text."""
         parts: list[str | Mark] = []
         for piece in re.split("([\U000f0000-\U000ffffd])", self.text):
             if piece in self.marks:
@@ -44,21 +44,21 @@ class MaskedText:
         return tuple(parts)
 
     def masks(self) -> list[str]:
-        """The characters that stand for marks, in order."""
+        """Return the characters that represent marks, in order."""
         return _MASKS.findall(self.text)
 
     def lines(self) -> list[str]:
-        """The text cut at marks that end a line, each of them by itself."""
+        """Split the text at marks that end a line; each such mark is a part."""
         breaks = "".join(mask for mask, mark in self.marks.items() if mark.breaks)
         return [line for line in re.split(f"([{breaks}])", self.text) if line] if breaks else [self.text]
 
     def part(self, text: str) -> MaskedText:
-        """A stretch of this text."""
+        """Return a part of this text, with the same marks."""
         return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
 
 
 def mask(content: Content, glossary: Glossary) -> MaskedText:
-    """Hide the format's marks, the placeholders in the text, and the terms that are to be kept or enforced."""
+    """Mask the format's marks, the placeholders in the text, and the terms to keep or enforce."""
     pieces: list[str | Mark] = []
     text = ""
     for part in content:
@@ -102,7 +102,7 @@ def _mark(placeholder: Placeholder) -> Mark:
 
 
 def _paired(pieces: list[str | Mark]) -> list[str | Mark]:
-    """Tags that were found in the text itself: an opening one and its closing one belong together."""
+    """Pair the opening and closing tags that were found in the text itself."""
     paired = list(pieces)
     waiting: list[tuple[str, int]] = []
     pair = 1_000_000  # beyond the format's own numbers
@@ -128,12 +128,12 @@ def _as_mark(piece: str | Mark) -> Mark:
 
 
 def is_tag(mark: Mark) -> bool:
-    """Around text rather than part of it: the model is better off without it."""
+    """Return True for a mark around text rather than in it, which is better hidden from the model."""
     return not mark.text or mark.role != "alone"
 
 
 def problem(source: MaskedText, text: str, fragile: str) -> str:
-    """What is broken in a translation of a masked text, itself masked; nothing where all is well."""
+    """Describe what is broken in the masked translation of a masked text; empty if nothing is."""
     masks = _MASKS.findall(text)
     before = source.masks()
     if Counter(masks) != Counter(before):
@@ -156,7 +156,7 @@ def _found(content: Content) -> Counter[str]:
 
 
 def _unclosed(source: MaskedText, masks: list[str]) -> list[tuple[str, int]]:
-    """The opening and closing tags left when pairs that close properly are taken out."""
+    """Return the opening and closing tags that remain after removing properly nested pairs."""
     left: list[tuple[str, int]] = []
     for each in masks:
         mark = source.marks[each]
@@ -170,7 +170,7 @@ def _unclosed(source: MaskedText, masks: list[str]) -> list[tuple[str, int]]:
 
 
 def acceptable(segment: Segment, source: MaskedText, text: str) -> bool:
-    """Whether the translation of a whole segment may be written."""
+    """Return True if the translation of a whole segment may be written."""
     if problem(source, text, segment.fragile):
         return False
     return segment.accepts is None or segment.accepts(plain(MaskedText(text, source.marks).content()))
@@ -180,10 +180,10 @@ FRAGILE: str = Segment(id="", content=()).fragile
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text holds nothing that must be kept as it is."""
+    """Return True if a text has nothing that must be kept unchanged."""
     return not find(text) and not _MASKS.search(text)
 
 
 def keeps_plain_text(source: str, translation: str) -> bool:
-    """Whether the translation of a plain text is one: no placeholder or character with a meaning came or went."""
+    """Return True if no placeholder or special character was added to or lost from a plain text."""
     return has_letters(translation) and not problem(MaskedText(source, {}), translation, FRAGILE)

@@ -1,7 +1,7 @@
-"""Tags projected along an alignment: a tag goes where the words that it encloses went.
+"""Projection of tags along an alignment: a tag encloses the translations of the words it enclosed.
 
 The model sees the text without its tags. Afterwards a tag is put around the target words that attend to the words it
-enclosed in the source, at the borders of words. Where that gives no proper nesting, the caller takes a safer strategy.
+enclosed in the source, at word boundaries. If the tags are then not properly nested, the caller uses a safer strategy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class TokenAlignment:
-    """Tokens of a pair as spans, counted in characters that are not white space: tokens and text agree on those."""
+    """Tokens of a pair as spans, counted in non-space characters, on which tokens and text agree."""
 
     source: list[Span]
     target: list[Span]
@@ -42,12 +42,12 @@ class TokenAlignment:
         return cls(source, target, targets)
 
     def span(self, begin: int, end: int) -> Span | None:
-        """Where the source's characters from `begin` to `end` went."""
+        """Return the target span of the source characters from `begin` to `end`."""
         found = [t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row]
         return (self.target[min(found)][0], self.target[max(found)][1]) if found else None
 
     def place(self, at: int) -> int:
-        """Where something between two words went: after what the word before it became."""
+        """Return the target position for a place between two words: after the translation of the word before it."""
         if at >= self.source[-1][1]:
             return self.target[-1][1]
         before = [row for (a, _), row in zip(self.source, self.targets, strict=True) if a < at and row]
@@ -55,7 +55,7 @@ class TokenAlignment:
 
 
 def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: TokenAlignment) -> str:
-    """The translation `text` with the tags of its source in it."""
+    """Insert the tags of the source into the translation `text`."""
     places = {tag: _characters(visible_text(source, tags, source.text[: source.text.index(tag)])) for tag in tags}
     closing = {source.marks[tag].pair: tag for tag in tags if source.marks[tag].role == "close"}
     inserts: dict[str, tuple[int, int]] = {}
@@ -74,7 +74,7 @@ def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: To
 
 
 def _spacing(source: MaskedText, tag: str) -> str:
-    """How a mark that stands alone sits between its neighbours: apart, before a word, after one, or joined to both."""
+    """Return how a single mark is spaced: separate, attached to the next word, to the previous one, or to both."""
     at = source.text.index(tag)
     before, after = source.text[max(0, at - 1) : at], source.text[at + 1 : at + 2]
     if not before or before.isspace():
@@ -83,13 +83,13 @@ def _spacing(source: MaskedText, tag: str) -> str:
 
 
 def visible_text(source: MaskedText, tags: Sequence[str], text: str) -> str:
-    """What the model sees of a masked text: marks that are words as they are, tags not at all."""
+    """Return the text that the model sees: marks that are words are kept, tags are removed."""
     seen = []
     for at, c in enumerate(text):
         if c not in tags:
             seen.append(source.marks[c].text if c in source.marks else c)
         elif _joins_words(source, text, at):
-            seen.append(" ")  # a picture between two words is no reason to write them as one
+            seen.append(" ")  # a picture between two words must not join them
     return "".join(seen)
 
 
@@ -99,12 +99,12 @@ def _joins_words(source: MaskedText, text: str, at: int) -> bool:
 
 
 def _characters(text: str) -> int:
-    """How many characters are not white space."""
+    """Count the characters that are not white space."""
     return sum(not c.isspace() for c in unicodedata.normalize("NFC", text))
 
 
 def _spans(tokens: Sequence[str], text: str) -> list[Span]:
-    """Nothing where tokens and text do not agree."""
+    """Return the spans of the tokens; empty if tokens and text do not agree."""
     spans: list[Span] = []
     at = 0
     waiting = b""
@@ -116,7 +116,7 @@ def _spans(tokens: Sequence[str], text: str) -> list[Span]:
                 at += _characters(waiting.decode())
                 waiting = b""
             except UnicodeDecodeError:
-                pass  # the character goes on in the next token
+                pass  # the character continues in the next token
         else:
             at += _characters(token.replace("▁", ""))
         spans.append((begin, at))
@@ -124,7 +124,7 @@ def _spans(tokens: Sequence[str], text: str) -> list[Span]:
 
 
 def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str, str]) -> str:
-    """Tags at their places, with the blanks around them that they had; a word that one would cut is left whole."""
+    """Insert tags at their places with their original spacing; no tag is put inside a word."""
     characters = [i for i, c in enumerate(text) if not c.isspace()]
     ranks = list(spacings)
     placed = []

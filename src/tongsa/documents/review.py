@@ -1,4 +1,4 @@
-"""A table of what a person should look at first: the least certain translations of some documents."""
+"""A table of translations to review, the least certain first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tongsa.documents.files import TranslatedDocument
 from tongsa.formats.segments import Near, Outcome, Segment, visible
 
 BELOW = 0.5
-"""Confidence from which on a translation need not be looked at, unless something else is wrong with it."""
+"""Confidence from which a translation needs no review, unless something else is wrong with it."""
 
 COLUMNS = (
     "confidence",
@@ -33,7 +33,7 @@ def wants_review(outcome: Outcome, below: float = BELOW) -> bool:
 
 
 def write_review(path: Path, documents: Sequence[TranslatedDocument], below: float = BELOW) -> int:
-    """A TSV file, the least certain first; how many there are."""
+    """Write a TSV file, the least certain first; return the number of rows."""
     rows = [
         (outcome.confidence, _row(document.source, segment, outcome))
         for document in documents
@@ -65,5 +65,5 @@ def _near(near: Near | None) -> list[str]:
 
 
 def _escaped(cell: str) -> str:
-    """One line a row, whatever the text."""
+    """Escape a text, so that it stays in one cell and on one line."""
     return cell.replace("\\", "\\\\").replace("\t", "\\t").replace("\r", "\\r").replace("\n", "\\n")

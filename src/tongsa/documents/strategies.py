@@ -1,12 +1,12 @@
-"""Strategies to translate a sentence with marks (placeholders, tags, terms), from the best to the safest.
+"""Strategies for translating a sentence with marks (placeholders, tags, terms), from the best to the safest.
 
     in the text          placeholders stay in the text; tags are taken out and projected back along the alignment
     with target terms    the same, with the target form of glossary terms already in the source
     numbered             placeholders are written `{1}`, `{2}`, ...: short, and all alike
     piece by piece       the text between the marks is translated in pieces; the marks stay where they are
 
-A strategy says which texts it wants translated and makes a candidate of their translations, or none if a mark was
-lost. What no strategy can translate stays in the source language.
+A strategy names the texts to translate and builds a candidate from their translations, or none if a mark was lost. A
+sentence that no strategy can translate stays in the source language.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tongsa.translation.sentences import has_letters
 
 
 class SentenceTranslation(Protocol):
-    """What strategies need to know of a translation; `tongsa.Translation` has it."""
+    """The part of `tongsa.Translation` that strategies use."""
 
     @property
     def text(self) -> str: ...
@@ -60,10 +60,10 @@ class Candidate:
 
 class Strategy(Protocol):
     alignment: bool
-    """Whether the translations must come with an alignment."""
+    """True if the strategy needs translations with an alignment."""
 
     def texts(self, sentence: MaskedSentence) -> list[str]:
-        """The texts to translate; none where this strategy does not fit."""
+        """Return the texts to translate; none if this strategy does not apply."""
         ...
 
     def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None: ...
@@ -112,7 +112,7 @@ class InTheText:
 
 
 class NumberedPlaceholders:
-    """Placeholders that all look alike to the model."""
+    """Placeholders are numbered, so that they all look similar to the model."""
 
     alignment = False
     FORM = "{{{}}}"
@@ -134,7 +134,7 @@ class NumberedPlaceholders:
 
 
 class PieceByPiece:
-    """Marks stay where they are; what is between them is translated by itself."""
+    """Marks keep their order; the text between them is translated piece by piece."""
 
     alignment = False
     NOTE = "translated in pieces"
@@ -170,7 +170,7 @@ class PieceByPiece:
 
 
 def _edges(piece: str) -> tuple[str, str]:
-    """The blanks, commas and brackets around a piece, which stay with the marks; a full stop is translated."""
+    """Split off spaces, commas and brackets around a piece, which stay with the marks; a full stop is translated."""
     before = re.match(r"[\W_]*", piece)
     after = re.search(r"[^\w.!?…。！？]*$", piece)
     assert before, "it matches the empty text"
@@ -200,7 +200,7 @@ def _tags(masked: MaskedText) -> list[str]:
 def _checked(
     sentence: MaskedSentence, masked: MaskedText, translations: Sequence[SentenceTranslation]
 ) -> Candidate | None:
-    """A candidate, unless something is missing in it or was added to it."""
+    """Return a candidate, or None if something is missing or was added."""
     if has_letters(sentence.masked.text) and not has_letters(masked.text):
         return None
     if not masked.text.strip() or problem(sentence.masked, masked.text, sentence.fragile):
@@ -215,7 +215,7 @@ def _checked(
 
 
 def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | None:
-    """Put masks back for the words they stand for; none where one of them is not found, or found too often."""
+    """Replace words by the masks they represent; None if a word is not found, or found too often."""
     marks = dict(source.marks)
     literal: dict[str, list[str]] = {}
     for mask in masks:
@@ -239,7 +239,7 @@ def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | 
 
 
 def numbers(text: str) -> Counter[str]:
-    """The digits of a text, number by number: `1,000` and `1.000` are the same one."""
+    """Return the digits of each number in a text; `1,000` and `1.000` are the same number."""
     return Counter(
         re.sub(r"\D", "", match) for match in re.findall(r"\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?", text)
     )

@@ -1,4 +1,4 @@
-"""Segments in, outcomes out: memory, sentences, strategies from the best to the safest, a check that nothing broke."""
+"""Translate segments: memory, sentences, strategies from the best to the safest, and a check that nothing is broken."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BRANCHING = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\b
 """ICU messages: `{count, plural, one {# file} other {# files}}`."""
 BRANCHES = "the branches of an ICU message left in the source language"
 BLOCK = 256
-"""Texts translated together: enough for full batches, few enough to show progress."""
+"""Number of texts translated together: enough for full batches, few enough to show progress."""
 
 
 class CardLike(Protocol):
@@ -42,7 +42,7 @@ class CardLike(Protocol):
 
 
 class TranslatorLike(Protocol):
-    """What documents need of a translator."""
+    """The part of a translator that documents use."""
 
     @property
     def card(self) -> CardLike: ...
@@ -52,7 +52,7 @@ class TranslatorLike(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """What people know that the model does not: terms, and what was translated before."""
+    """Resources of the user: terms, and earlier translations."""
 
     glossary: Glossary = field(default_factory=Glossary)
     memory: Memory = field(default_factory=Memory)
@@ -60,7 +60,7 @@ class Resources:
 
 @dataclass
 class _Plan:
-    """A segment to be translated, as sentences in which marks are hidden."""
+    """A segment to translate, split into sentences with masked marks."""
 
     segment: Segment
     masked: MaskedText
@@ -76,7 +76,7 @@ def translate_segments(
     resources: Resources | None = None,
     show: Show | None = None,
 ) -> list[Outcome]:
-    """An outcome for each segment, in order. Every mark of a segment is in its outcome exactly once, always."""
+    """Return an outcome for each segment, in order. Every mark of a segment is in its outcome exactly once."""
     resources = resources or Resources()
     outcomes: dict[int, Outcome] = {}
     plans: dict[int, _Plan] = {}
@@ -100,7 +100,7 @@ def translate_segments(
 
 
 def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:
-    """An exact match, provided that it holds the same marks; the format's own tags are in no memory."""
+    """Return an exact match of the memory if it has the same marks; memories have no tags of formats."""
     if any(isinstance(part, str) is False for part in segment.content):
         return None
     source = plain(segment.content)
@@ -115,7 +115,7 @@ def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:
 
 
 def _copied(segment: Segment, masked: MaskedText) -> Outcome:
-    """Nothing to translate; unless a person has to, since what is inside of a branch is text."""
+    """Return a copy, as there is nothing to translate, except the branches of ICU messages, which need a person."""
     if _branches(masked):
         return Outcome(content=segment.content, state="source", confidence=0.0, notes=(BRANCHES,))
     return Outcome(content=segment.content, state="copied", confidence=1.0)
@@ -132,12 +132,12 @@ def _same_placeholders(segment: Segment, source: str, target: str) -> bool:
 
 
 def _edges(text: str) -> tuple[str, str]:
-    """The white space around a text that has more than white space."""
+    """Return the white space before and after a text that is not only white space."""
     return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
 def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike, show: Show) -> list[Candidate | None]:
-    """What the first strategy that works makes of each sentence; sentences of a strategy are translated together."""
+    """Return the candidate of the first successful strategy for each sentence, in one batch per strategy."""
     found: list[Candidate | None] = [None] * len(sentences)
     waiting = [
         index for index, sentence in enumerate(sentences) if has_letters(sentence.masked.text) or sentence.masked.marks
@@ -154,12 +154,12 @@ def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike,
 def _translated(
     texts: Iterable[str], strategy: Strategy, translator: TranslatorLike, show: Show
 ) -> dict[str, SentenceTranslation]:
-    """Each text once."""
-    once = sorted(dict.fromkeys(texts), key=len)  # like lengths together: fuller batches
+    """Translate each distinct text once."""
+    once = sorted(dict.fromkeys(texts), key=len)  # similar lengths together give fuller batches
     found: dict[str, SentenceTranslation] = {}
     if not once:
         return found
-    options = TranslateOptions(alignment=strategy.alignment)  # only where it is needed: it takes time
+    options = TranslateOptions(alignment=strategy.alignment)  # only if needed: it takes time
     with show.bar("translating", len(once), "texts") as bar:
         for first in range(0, len(once), BLOCK):
             block = once[first : first + BLOCK]
@@ -203,7 +203,7 @@ def _outcome(
 
 
 def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mark]:
-    """The marks as they are written: a glossary term may be inflected in the translation."""
+    """Return the marks as written in the translation, where a glossary term may be inflected."""
     marks = dict(plan.masked.marks)
     for candidate in candidates:
         if candidate:
@@ -212,7 +212,7 @@ def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mar
 
 
 def _flattened(written: MaskedText) -> Content:
-    """What was hidden here is text again; what the format gave as a mark goes back as a mark."""
+    """Turn masks back into text, or into the marks that the format provided."""
     parts: list[str | Mark] = []
     for part in written.content():
         piece: str | Mark = part if isinstance(part, str) or part.number >= 0 else part.output

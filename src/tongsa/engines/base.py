@@ -1,4 +1,4 @@
-"""What every engine does, and what engines share."""
+"""The contract of engines, and helpers that they share."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ PRECISIONS = ("auto", "int8", "float32")
 
 
 class Engine(Protocol):
-    """What a translator asks of whatever does the arithmetic. Ids are without the end; the engine adds it."""
+    """Computes translations from ids. Ids are given without the end, which the engine adds."""
 
     name: str
 
     def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        """The best hypotheses of each source, in the order of the sources."""
+        """Return the best hypotheses of each source, in the order of the sources."""
 
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The log-probability of each token of each target, and of its end."""
+        """Return the log-probabilities of the tokens of each target, and of its end."""
 
 
 def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None) -> Iterator[list[int]]:
-    """Batches of places, longest first, each with at most `budget` tokens once padded, and at most `most` sentences."""
+    """Yield batches of indices, longest first, each of at most `budget` padded tokens and `most` sentences."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         if batch and ((len(batch) + 1) * lengths[batch[0]] > budget or len(batch) == most):
@@ -36,5 +36,5 @@ def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None
 
 
 def cut_note(longest: int) -> str:
-    """For a source longer than the positions that were learnt."""
+    """Return the note for a source with more tokens than learned positions."""
     return f"source cut after {longest - 1:,} subwords"

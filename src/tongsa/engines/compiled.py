@@ -1,10 +1,10 @@
-"""The compiled engines of a translator directory: made on first use, found by the hash of what they were made from.
+"""Compiled engines of a translator directory: created on first use, and found by a hash of their inputs.
 
     ctranslate2/int8-1f0c9be5a3d2/             a CTranslate2 model; the name holds precision and key
     ctranslate2/shortlist.int8-1f0c9be5a3d2/   the same with a shortlist
 
-A folder of a name is complete once it is there, and never changes. So several processes may make one at once, one that
-reads never sees half of one, and other weights have another name. Folders of earlier weights are removed.
+A folder is complete as soon as it exists, and never changes, so several processes may create it at once, and readers
+never see an incomplete one. Other weights get another name. Folders of earlier weights are removed.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from tongsa.text.subwords import Subwords
 
 ABOUT = "tongsa.json"
 LAYOUT = 3
-"""Goes up when the same weights are to be compiled differently."""
+"""Version of the compilation; raised when the same weights must be compiled differently."""
 
 PROOF_SENTENCES = 32
 """Sentences on which int8 is compared with float32."""
 
 POSITIONS = 2048
-"""Rows of the table of sinusoids: CTranslate2 cannot make it longer when a longer sentence comes."""
+"""Rows of the table of sinusoids, which CTranslate2 cannot extend for longer sentences."""
 
 
 def max_positions(config: TransformerSection) -> int:
-    """Positions that a compiled model has."""
+    """Return the number of positions of a compiled model."""
     return config.max_positions if config.positions == "learned" else POSITIONS
 
 
 def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *, shortlist: bool = False) -> Path:
-    """The folder of the compiled engine, made now where it is missing."""
+    """Return the folder of the compiled engine; compile it if it is missing."""
     config = transformer(card)
     making = _Making(directory, config, subwords, precision, shortlist)
     kind = f"shortlist.{precision}" if shortlist else precision
@@ -54,7 +54,7 @@ def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *,
     try:
         _compile(folder, making)
     except WriteError:
-        if not (folder / ABOUT).is_file():  # else another process was faster
+        if not (folder / ABOUT).is_file():  # otherwise another process was faster
             return _aside(making)
     _remove_others(folder, kind)
     return folder
@@ -70,17 +70,17 @@ def transformer(card: Card) -> TransformerSection:
 
 
 def right_precision(directory: Path, card: Card, subwords: Subwords) -> str:
-    """The precision of `auto` on a CPU: int8 where it was seen to be close to float32 here, else float32."""
+    """Return the precision of `auto` on a CPU: int8 if it was measured to be close to float32 here, else float32."""
     folder = compiled(directory, card, subwords, "int8")
     try:
         error = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["error"]
-    except (OSError, ValueError, KeyError):  # only in memory, or damaged: the safe one
+    except (OSError, ValueError, KeyError):  # only in memory, or damaged: use the safe one
         return "float32"
     return "int8" if error <= LARGEST_ERROR else "float32"
 
 
 def key_of(directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> str:
-    """A hash over everything that a compiled engine depends on."""
+    """Hash everything that a compiled engine depends on."""
     digest = hashlib.blake2b(digest_size=6)
     weights = Run(directory).weights_file
     try:
@@ -96,11 +96,11 @@ def key_of(directory: Path, config: TransformerSection, subwords: Subwords, prec
 
 
 class _MadeByAnotherError(Exception):
-    """While we compiled, another process has put the same folder in its place."""
+    """Another process created the same folder in the meantime."""
 
 
 class _Making(NamedTuple):
-    """What an engine is compiled from."""
+    """The inputs of a compilation."""
 
     directory: Path
     config: TransformerSection
@@ -109,14 +109,14 @@ class _Making(NamedTuple):
     shortlist: bool
 
     def write(self, folder: Path) -> None:
-        # These import torch, which nobody needs once the engine is compiled.
+        # These import torch, which is not needed once the engine is compiled.
         from tongsa.engines.ctranslate2_export import write_ctranslate2
         from tongsa.models.weights import read_weights
 
         weights = read_weights(Run(self.directory), self.config, self.subwords)
         about: dict[str, Any] = {"made_from": Run(self.directory).weights_file.name, "precision": self.precision}
         with tempfile.TemporaryDirectory() as name:
-            if self.precision == "int8":  # float32 first: CTranslate2 rounds the weights where they are
+            if self.precision == "int8":  # float32 first: CTranslate2 rounds the weights in place
                 write_ctranslate2(Path(name), weights, self.config, self.subwords, "float32")
             write_ctranslate2(folder, weights, self.config, self.subwords, self.precision, weight_bits())
             if self.precision == "int8":
@@ -129,7 +129,7 @@ class _Making(NamedTuple):
             write_shortlist(folder, self.directory, self.subwords)
 
     def _pairs(self, exact: Path) -> list[tuple[list[str], list[str]]]:
-        """Pieces to compare precisions on: validation examples, or else what the model makes of noise."""
+        """Return pieces to compare precisions on: validation examples, or else translations of random input."""
         source, target = self.subwords.source, self.subwords.target
         examples = [(source.encode(a), target.encode(b)) for a, b in _examples(Run(self.directory))]
         short = [(a, b) for a, b in examples if max(len(a), len(b)) < max_positions(self.config)]
@@ -143,7 +143,7 @@ class _Making(NamedTuple):
 
 
 def _examples(run: Run) -> list[tuple[str, str]]:
-    """Validation pairs; none where the directory has none, or they cannot be read."""
+    """Return validation pairs; none if they are missing or unreadable."""
     try:
         lines = run.examples_file.read_text(encoding="utf-8").split("\n")[:PROOF_SENTENCES]
         examples = [json.loads(line) for line in lines if line]
@@ -160,7 +160,7 @@ def _compile(folder: Path, making: _Making) -> None:
 
 
 def _aside(making: _Making) -> Path:
-    """For a directory that may only be read: a folder that lives as long as this process."""
+    """Return a temporary folder, deleted when the process ends, for a read-only directory."""
     folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     making.write(folder)

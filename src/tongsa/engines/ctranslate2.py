@@ -1,9 +1,9 @@
-"""The fast engine: CTranslate2, with the meaning of the native one.
+"""The fast engine: CTranslate2, with the same results as the native one.
 
-Its beam search goes through the same steps as ours (2 x beam candidates, those that end among the first `beam` are set
-aside, done when `beam` have ended), but ranks by n^alpha. So it is asked for the whole beam with plain probabilities,
-and the paper's formula ranks them here. Done here too is what its searches know nothing of: a limit of length for each
-sentence, the probability of the end where the limit cuts one off, sentences longer than its table of positions.
+Its beam search takes the same steps as ours (2 x beam candidates, those that end among the first `beam` are set aside,
+done when `beam` have ended), but ranks by n^alpha. So we request the whole beam with plain probabilities, and rank it
+here with the paper's formula. We also handle what its searches lack: a length limit per sentence, the probability of
+the end when the limit cuts a hypothesis off, and sentences longer than its table of positions.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     from tongsa.engines.native import NativeEngine
 
 NO_PENALTY = 1e-9
-"""With exactly 0 CTranslate2 stops before `beam` hypotheses have ended; this one changes no score."""
+"""A tiny penalty that changes no score: with exactly 0, CTranslate2 stops before `beam` hypotheses have ended."""
 
 
 ENDING = "</s>"
 """The piece of the id END."""
 
 ROWS = 64
-"""Hypotheses of a batch on a CPU: their scores for every piece of the vocabulary should stay in the cache."""
+"""Most hypotheses in a batch on a CPU: their scores for the whole vocabulary should fit into the cache."""
 
 
 class Result(NamedTuple):
-    """What CTranslate2 found for a sentence, copied out of its own object once."""
+    """CTranslate2's result for a sentence, copied out of its own object once."""
 
     hypotheses: list[list[str]]
-    """Pieces, the end included where it was reached."""
+    """Pieces, including the end if it was reached."""
     scores: list[float]
     alignments: list[tuple[int, ...]]
-    """Of each hypothesis, the end included; empty where nobody has asked."""
+    """The alignment of each hypothesis, including the end; empty if not requested."""
 
 
 class Threads(NamedTuple):
-    """Batches translated side by side, and cores for each."""
+    """Number of parallel batches, and cores for each."""
 
     batches: int
     cores: int
 
     @classmethod
     def of(cls, cores: int | None) -> Threads:
-        """A core a batch: small matrices gain nothing from several cores."""
+        """One core per batch: small matrices gain nothing from several cores."""
         return cls(cores or usable_cores(), 1)
 
 
@@ -102,9 +102,9 @@ class CTranslate2Engine:
         native: Callable[[], NativeEngine],
         shortlist: bool = False,
     ) -> CTranslate2Engine:
-        """Open the engine of a translator directory; it is compiled where that has not been done.
+        """Open the engine of a translator directory; compile it if necessary.
 
-        With a shortlist only those pieces are scored that the source's can become: faster, and nearly the same.
+        With a shortlist, only likely translations of the source's pieces are scored: faster, and nearly the same.
         """
         chosen = precision
         if precision == "auto":
@@ -168,11 +168,11 @@ class CTranslate2Engine:
         return [length_limit(len(ids) + 1, search, longest) for ids in sources]
 
     def _too_long(self, length: int, limit: int) -> bool:
-        """Beyond the table of positions; the native engine's sinusoids go on for ever."""
+        """Return True for a source beyond the table of positions; the native engine's sinusoids have no limit."""
         return self.endless and max(length + 1, limit) > self.longest
 
     def _cut(self, ids: Sequence[int]) -> Sequence[int]:
-        """Learned positions are all there are: the native engine cuts there too."""
+        """Cut a source at the last learned position, as the native engine does."""
         return ids if len(ids) < self.longest else ids[: self.longest - 1]
 
     def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
@@ -196,9 +196,9 @@ class CTranslate2Engine:
         found: list[list[Hypothesis]],
         search: Search,
     ) -> None:
-        """Those that the limit of length cut off, or should have.
+        """Complete the results that the length limit cut off, or should have.
 
-        A batch is searched up to the limit of its longest sentence; who went beyond its own is searched once more.
+        A batch is searched up to the limit of its longest sentence; sentences that exceed their own are searched again.
         """
         beyond = [i for i, result in cut.items() if max(map(len, result.hypotheses)) >= limits[i]]
         alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
@@ -212,7 +212,7 @@ class CTranslate2Engine:
     def _run(
         self, sources: list[Sequence[int]], limits: list[int], batches: Iterable[list[int]], search: Search
     ) -> Iterator[tuple[int, Result]]:
-        """CTranslate2's results by the place of their source; all cores work on the batches."""
+        """Yield the index of each source with CTranslate2's result; all cores work on the batches."""
         translator, options = self._searching(search)
         waiting: dict[int, Any] = {}
         for places in batches:
@@ -226,22 +226,22 @@ class CTranslate2Engine:
             yield i, _result(result.result(), first_step and first_step.result())
 
     def _first_steps(self, batch: list[list[str]]) -> list[Any]:
-        """What is attended to before anything is written, which is the same for all hypotheses of a sentence.
+        """Compute the attention of the first step, which is the same for all hypotheses of a sentence.
 
-        CTranslate2's beam search tells every sentence of a batch what the first one attends to in this step.
+        For this step, CTranslate2's beam search returns the attention of the first sentence for the whole batch.
         """
         options = {"asynchronous": True, "return_attention": True, "max_input_length": 0}
         return list(self._translator.translate_batch(batch, beam_size=1, max_decoding_length=1, **options))
 
     def _batches(self, lengths: list[int], search: Search) -> Iterator[list[int]]:
-        """Longest first; few sentences are shared out too, so that no core stays idle."""
+        """Yield batches, longest first; few sentences are also distributed, so that no core stays idle."""
         width = search.nbest if search.sampling else max(search.beam, search.nbest)
         share = -(-sum(lengths) // self.threads.batches)
         most = max(1, ROWS // width) if self._device == "cpu" else None
         return similar_lengths(lengths, max(1, min(self.batch_tokens // width, share)), most)
 
     def _searching(self, search: Search) -> tuple[Any, dict[str, Any]]:
-        """Who searches, and CTranslate2's words for what is searched for."""
+        """Return the CTranslate2 translator to use, and its options for this search."""
         options: dict[str, Any] = {
             "asynchronous": True,
             "return_scores": _needs_scores(search),
@@ -259,12 +259,12 @@ class CTranslate2Engine:
         return self._translator, options | {"beam_size": beam, "num_hypotheses": beam}
 
     def _seeded(self, seed: int) -> Any:
-        """Generators are seeded when a thread first draws: the same draws again need a new thread, and just one."""
+        """Return a translator with one new thread: threads seed their generators once, so repeated draws need it."""
         ctranslate2.set_random_seed(seed)
         return self._load(Threads(1, self.threads.batches * self.threads.cores))
 
     def _ranked(self, result: Result, search: Search) -> list[Hypothesis]:
-        """The best hypotheses, all of which have ended; ids are looked up for those that are given back."""
+        """Return the best hypotheses, all of which have ended; ids are looked up only for these."""
         alpha, ids = _alpha(search), self._ids
         rated = [
             (total / float(length_penalty(len(pieces), alpha)), -place)
@@ -283,7 +283,7 @@ class CTranslate2Engine:
         return found if len(found) == search.nbest else _best(found, search.nbest)
 
     def _hypotheses(self, result: Result, limit: int, search: Search) -> list[Hypothesis]:
-        """With scores of ours; those that the limit cut off have none yet."""
+        """Build hypotheses with our scores; those that the limit cut off have none yet."""
         alpha = _alpha(search)
         found = []
         for pieces, total, aligned in zip(*result, strict=True):
@@ -298,7 +298,7 @@ class CTranslate2Engine:
     def _count_the_end(
         self, among: Iterable[int], found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search
     ) -> None:
-        """At the limit of length only the end may follow: its probability counts, as in the native engine."""
+        """Add the probability of the end to hypotheses cut off by the length limit, as in the native engine."""
         places = [(i, j) for i in among for j, one in enumerate(found[i]) if not one.ended]
         if not places:
             return
@@ -313,23 +313,23 @@ def _result(ready: Any, first_step: Any) -> Result:
     scores = ready.scores or [math.nan] * len(ready.hypotheses)
     if first_step is None:
         return Result(ready.hypotheses, scores, [()] * len(scores))
-    first = first_step.attention[0][:1]  # none where there is no source
+    first = first_step.attention[0][:1]  # empty if there is no source
     return Result(ready.hypotheses, scores, [most_attended([*first, *rest[1:]]) for rest in ready.attention])
 
 
 def _needs_scores(search: Search) -> bool:
-    """Hypotheses are ranked by their scores wherever there are several."""
+    """Return True if scores are requested, or needed to rank several hypotheses."""
     return search.scores or search.sampling is not None or max(search.beam, search.nbest) > 1
 
 
 def _alpha(search: Search) -> float:
-    """A sample is judged by its probability as it stands."""
+    """Return the exponent of the length penalty; samples are ranked without one."""
     return 0.0 if search.sampling else search.length_penalty
 
 
 def _best(group: list[Hypothesis], nbest: int) -> list[Hypothesis]:
     ranked = sorted(group, key=lambda hypothesis: -hypothesis.score)
-    # Draws from one token alone are all alike, and were made once.
+    # With top-k 1 all draws are equal, so only one was made.
     return (ranked if len(ranked) >= nbest else ranked * nbest)[:nbest]
 
 

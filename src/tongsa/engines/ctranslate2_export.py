@@ -1,7 +1,7 @@
 """A Transformer as a CTranslate2 model: every option of ours has an exact counterpart there.
 
-`<pad>` has no row of its own in CTranslate2: the decoder starts from a zero embedding, which is what our `<pad>` is.
-Its default position encodings are of another formula, so our own table always goes with the model.
+`<pad>` has no row in CTranslate2: its decoder starts from a zero embedding, which is the embedding of our `<pad>`.
+Its default position encodings use another formula, so our own table is always included in the model.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def write_ctranslate2(
 ) -> None:
     """Write the files of a CTranslate2 model into the folder `out`; precision is int8 or float32.
 
-    With int8 weights may have 7 `bits` instead of 8: see `tongsa.engines.precision`.
+    With int8, weights may have 7 `bits` instead of 8: see `tongsa.engines.precision`.
     """
     spec = specification(weights, config, subwords)
     spec.validate()
@@ -66,12 +66,12 @@ def _quantize(spec: Any, name: str, value: Any, largest: int) -> None:
 
 
 def specification(weights: Weights, config: TransformerSection, subwords: Subwords) -> Any:
-    """The weights in the places that CTranslate2 has for them."""
+    """Build CTranslate2's specification of the model with our weights."""
     spec = specs.TransformerSpec(_encoder(weights, config), _decoder(weights, config))
     spec.register_source_vocabulary(subwords.source.all_pieces()[:-1])
     spec.register_target_vocabulary(subwords.target.all_pieces()[:-1])
     spec.config.add_source_eos = True
-    spec.config.decoder_start_token = "</s>"  # any piece would do: its embedding is not looked at
+    spec.config.decoder_start_token = "</s>"  # any piece would do: its embedding is not used
     return spec
 
 
@@ -121,7 +121,7 @@ def _decoder(weights: Weights, config: TransformerSection) -> Any:
 
 TARGET_EMBEDDING = ("target_embedding.weight", "source_embedding.weight")
 OUTPUT = ("output.weight", *TARGET_EMBEDDING)
-"""Tied matrices are stored once, under the first of their names: where one is missing, the next one serves."""
+"""Return the first of these tensors that exists: tied matrices are stored once, under their first name."""
 
 
 def _first(weights: Weights, names: tuple[str, ...]) -> Tensor:
@@ -157,8 +157,8 @@ def _feed_forward(spec: Any, weights: Weights, layer: str, norm: int) -> None:
     _norm(spec.layer_norm, weights, f"{layer}.residuals.{norm}.norm")
 
 
-# CTranslate2 knows one width of a head, d_k = d_v. Where ours differ, the narrower ones are filled up with zeros, which
-# change no product; and queries are scaled by the width they really have.
+# CTranslate2 has one head width, d_k = d_v. If ours differ, the narrower heads are padded with zeros, which change no
+# product; and queries are scaled by their real width.
 
 
 def _head_width(config: TransformerSection) -> int | None:

@@ -1,4 +1,4 @@
-"""What a model attends to in one pair: tokens, the weights of every layer and head, and positions. Data, no drawing."""
+"""Attention of a model for one pair: tokens, the weights of every layer and head, and positions, as plain data."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 START = "<start>"
 END = "</s>"
 POSITIONS = 64
-"""As many positions as show how the waves of §3.5 go on after a short sentence."""
+"""Fewest positions shown, so that the waves of §3.5 are visible for short sentences too."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What the labels of a picture need to know of the model."""
+    """Facts about the model for the labels of a picture."""
 
     architecture: str = ""
     source: str = ""
@@ -34,9 +34,9 @@ class Facts:
     target: str = ""
     d_model: int = 0
     d_k: int = 0
-    """Width of a head's queries and keys: weights are softmax(QK^T / sqrt(d_k)); 0 where they come another way."""
+    """Width of a head's queries and keys: weights are softmax(QK^T / sqrt(d_k)); 0 if they are computed differently."""
     positions: str = ""
-    """sinusoidal or learned; blank where the model adds none."""
+    """sinusoidal or learned; empty if the model adds none."""
 
 
 @dataclass(frozen=True)
@@ -59,23 +59,23 @@ class Kind:
         return heads.mean(dim=0) if head is None else heads[head]
 
     def sharpest(self) -> int:
-        """The layer whose heads together look most clearly somewhere."""
+        """The layer with the sharpest attention, averaged over its heads."""
         return max(range(len(self.layers)), key=lambda i: float(self.layers[i].mean(dim=0).amax(dim=-1).mean()))
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a model attends to in one pair. In a notebook it draws itself."""
+    """Attention of a model for one pair; notebooks display it as a picture."""
 
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
     attention: Attention
     facts: Facts = field(default_factory=Facts)
     positions: Tensor | None = None
-    """(positions, width), where the model tells positions apart by adding something."""
+    """Position encodings (positions, width), if the model adds any."""
 
     def kinds(self) -> list[Kind]:
-        """The kinds that this model has, the one most often looked at first."""
+        """The kinds of attention of this model, the most used one first."""
         source, target = self.source_tokens, self.target_tokens
         read = (START, *target[:-1])  # the decoder reads its own output one step late (§3.1)
         seen = self.attention
@@ -93,13 +93,13 @@ class Inspection:
 def inspect_pair(
     engine: NativeEngine, card: Card, subwords: Subwords, source: Sequence[int], target: Sequence[int]
 ) -> Inspection:
-    """What the engine's model attends to while it reads this target after this source."""
+    """Compute the attention of the engine's model for this pair."""
     model, section = engine.model, card.recipe.model
     longest = model.max_length
     if longest is not None and len(source) >= longest:
         raise UsageError(
             f"the source has {len(source):,} subwords; this model was trained with {longest:,} positions",
-            "Look at a sentence of it.",
+            "Inspect a single sentence of it.",
         )
     table = model.position_table(POSITIONS if longest is None else min(longest, POSITIONS))
     return Inspection(
@@ -123,7 +123,7 @@ def _fits(kind: Kind) -> bool:
 
 
 def payload(inspection: Inspection) -> dict[str, object]:
-    """What the page draws, as plain values for JSON: weights are [layer][head][query][key]; lists are empty for a
+    """Return plain values for JSON: weights are [layer][head][query][key]; lists are empty for a
     kind that the model lacks."""
     weights = {kind.name: [_rounded(layer, 4) for layer in kind.layers] for kind in inspection.kinds()}
     facts, table = inspection.facts, inspection.positions
@@ -148,7 +148,7 @@ def _rounded(values: Tensor, digits: int) -> object:
 
 
 def shown(token: str) -> str:
-    """A token as it is read: the mark of a word's beginning goes, a token that goes on a word gets a dot."""
+    """Return a token for display: without the mark of a word's beginning, with a dot if it continues a word."""
     if token == END:
         return "‹end›"
     if token == START:

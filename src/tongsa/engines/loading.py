@@ -1,4 +1,4 @@
-"""The engine of a translator directory: chosen, and loaded without torch where torch is not needed."""
+"""Choose and load the engine of a translator directory, without torch if possible."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class LoadedEngine(NamedTuple):
-    """An engine, and how the reference engine is made where this is another."""
+    """An engine, and a function that creates the reference engine if this is another one."""
 
     engine: Engine
     native: Callable[[], NativeEngine] | None
     made_with: str
-    """The engine, and those of its settings that can change a translation."""
+    """Name of the engine, and those of its settings that can change a translation."""
 
 
 def load_engine(
@@ -41,10 +41,10 @@ def load_engine(
 ) -> LoadedEngine:
     """Load the engine of a translator directory; `Translator.load` explains the settings."""
     place = device_name(device)
-    kind = place.partition(":")[0]  # cuda:1 is a cuda
+    kind = place.partition(":")[0]  # cuda:1 is cuda
     chosen = choose_engine(engine, precision, card, kind)
     if shortlist and chosen == "native":
-        raise UsageError("a shortlist goes with CTranslate2", "Leave it out, or use  --engine ctranslate2")
+        raise UsageError("a shortlist needs CTranslate2", "Leave it out, or use  --engine ctranslate2")
 
     def native() -> NativeEngine:
         import torch
@@ -75,7 +75,7 @@ def load_engine(
 
 
 def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
-    """Make it on the first call, and return the same one ever after."""
+    """Create the engine on the first call, and return the same one afterwards."""
     made: list[NativeEngine] = []
     lock = threading.Lock()
 
@@ -89,7 +89,7 @@ def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:
 
 
 def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
-    """The name of the engine to load; a combination that cannot be is an error."""
+    """Return the name of the engine to load; an impossible combination is an error."""
     if engine not in ENGINES:
         raise UsageError(f"unknown engine: {engine}", f"Engines: {', '.join(ENGINES)}")
     if precision not in PRECISIONS:
@@ -99,7 +99,7 @@ def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
         fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)
         engine = "ctranslate2" if fits else "native"
     if engine == "native" and precision == "int8":
-        raise UsageError("the native engine computes in float32", "int8 goes with  --engine ctranslate2")
+        raise UsageError("the native engine computes in float32", "int8 needs  --engine ctranslate2")
     if engine == "ctranslate2" and not installed:
         raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
     return engine

@@ -66,7 +66,7 @@ class NativeEngine:
 
     @torch.inference_mode()
     def attention(self, source: Sequence[int], target: Sequence[int]) -> Attention:
-        """The weights of every layer and head while this target (its end included) is read after this source."""
+        """Return the weights of every layer and head for this source and target (including its end)."""
         tokens, mask = self._source([source])
         read = [[self.special.start, *self._within_reach(target)]]
         return self.model.attend(tokens, mask, torch.tensor(read, device=self.device))
@@ -75,7 +75,7 @@ class NativeEngine:
     def _align(
         self, places: list[tuple[int, int]], sources: Sequence[Sequence[int]], found: list[list[Hypothesis]]
     ) -> None:
-        """Hypotheses are read once more, all at once, for what they attend to."""
+        """Add alignments in a second pass over all hypotheses at once."""
         source, mask = self._source([sources[i] for i, _ in places])
         written = [found[i][j].ids for i, j in places]
         read = _padded([[self.special.start, *ids] for ids in written], self.special.start, self.device)
@@ -89,14 +89,14 @@ class NativeEngine:
             found[i][j] = found[i][j]._replace(alignment=most_attended(seen))
 
     def _noted(self, hypotheses: list[Hypothesis], source: Sequence[int]) -> list[Hypothesis]:
-        """With a word about a source of which the model saw only the beginning."""
+        """Add a note if the model saw only the beginning of the source."""
         longest = self.model.max_length
         if longest is None or len(source) < longest:
             return hypotheses
         return [one._replace(note=cut_note(longest)) for one in hypotheses]
 
     def _within_reach(self, target: Sequence[int]) -> Sequence[int]:
-        """Half a target would have another probability, so one that is too long is refused rather than cut."""
+        """Refuse a target that is too long; cutting it would change its probability."""
         longest = self.model.max_length
         if longest is not None and len(target) >= longest:
             raise UsageError(

@@ -1,8 +1,8 @@
-"""Which precision is right on this CPU.
+"""Choice of the precision on this CPU.
 
 CPUs without VNNI multiply int8 numbers through sums of 16 bits that saturate: two products of 255 x 127 do not fit, and
 a translation may come out as nonsense (oneDNN issue 717). Weights of 7 bits cannot overflow there: 2 x 255 x 63 fits.
-Whether int8 is then close enough depends on the weights, so it is measured when an engine is compiled.
+The resulting error depends on the weights, so it is measured when an engine is compiled.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pathlib import Path
 import ctranslate2
 
 LARGEST_ERROR = 0.02
-"""Mean difference of log-probabilities, relative to them, up to which int8 is taken without being asked for."""
+"""Largest mean relative difference of log-probabilities at which `auto` chooses int8."""
 
 CPU_INFO = Path("/proc/cpuinfo")
 VNNI = {"avx512_vnni", "avx_vnni"}
 LIMITS = ("CT2_FORCE_CPU_ISA", "ONEDNN_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")
-"""Variables with which a user takes instructions away from the libraries that multiply."""
+"""Environment variables that restrict the CPU instructions of the matrix libraries."""
 
 
 @cache
 def weight_bits() -> int:
-    """Bits of int8 weights with which no product overflows on this CPU."""
+    """Return the number of bits of int8 weights with which no product overflows on this CPU."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return 8  # sums of 32 bits
     if any(os.environ.get(name) for name in LIMITS):
@@ -39,7 +39,7 @@ def weight_bits() -> int:
 
 
 def relative_error(folder: Path, reference: Path, pairs: Sequence[tuple[list[str], list[str]]]) -> float:
-    """How far the log-probabilities of a compiled model are from those of another one, on these pieces."""
+    """Return the mean relative difference of log-probabilities between two compiled models, on these pieces."""
     sums = [_log_probabilities(each, pairs) for each in (folder, reference)]
     differences = sum(abs(a - b) for a, b in zip(*sums, strict=True))
     return float(differences / max(sum(abs(b) for b in sums[1]), 1e-6))
@@ -52,7 +52,7 @@ def _log_probabilities(folder: Path, pairs: Sequence[tuple[list[str], list[str]]
 
 
 def written_by(folder: Path, sources: Sequence[list[str]], most: int) -> list[tuple[list[str], list[str]]]:
-    """Sources, each with what a compiled model writes for it, in at most so many pieces."""
+    """Return the sources, each with its translation by a compiled model, of at most `most` pieces."""
     model = ctranslate2.Translator(str(folder), intra_threads=1)
     results = model.translate_batch(list(sources), beam_size=1, max_decoding_length=most)
     return [(source, result.hypotheses[0]) for source, result in zip(sources, results, strict=True)]

@@ -1,8 +1,8 @@
-"""A lexical shortlist: for each piece of the source the few of the target that it may become.
+"""A lexical shortlist: a few likely target pieces for each source piece.
 
-Most of the time of a small model goes into scoring the whole vocabulary at every step. Which pieces can come at all is
-known from the source: t(target | source) of IBM model 1 (Brown et al. 1993) is learnt from the ids of the training
-text, the likeliest few are kept, and the commonest pieces of all are always allowed. CTranslate2 calls it a vmap.
+A small model spends most of its time on scoring the whole vocabulary at every step. The source determines which pieces
+are likely at all: t(target | source) of IBM model 1 (Brown et al. 1993) is learnt from the ids of the training text,
+the likeliest pieces are kept, and the most frequent pieces are always allowed. CTranslate2 calls it a vmap.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 FILE = "vmap.txt"
-"""Its name in a CTranslate2 model."""
+"""File name in a CTranslate2 model."""
 
 CELLS = 8_000_000
-"""Pairs of a source and a target token that are counted: bounds time and memory of the learning."""
+"""Most pairs of a source and a target token that are counted, which bounds time and memory."""
 LIKELIEST = 30
 """Pieces kept for each piece of the source."""
 LEAST = 1e-3
-"""Probability below which a piece is not kept, even where there is room."""
+"""Pieces below this probability are not kept."""
 COMMON = 300
 """Pieces that are always allowed."""
 
@@ -41,14 +41,14 @@ def training_ids(directory: Path) -> PairIds:
         return PairIds.open(folder)
     except OSError as error:
         raise DirectoryError(
-            f"{directory} has no training text that a shortlist could be learnt from",
+            f"{directory} has no training text to learn a shortlist from",
             f"It is learnt from {folder}, which training writes.",
-            "Without that, leave out --shortlist.",
+            "Without it, leave out --shortlist.",
         ) from error
 
 
 def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
-    """The target pieces of each source piece; under None those that are always allowed."""
+    """Return the target pieces of each source piece, and under None those that are always allowed."""
     width = len(subwords.target)
     left, right, translation = lexicon(pairs, width)
     order = np.lexsort((-translation, left))
@@ -66,12 +66,12 @@ def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
 
 
 def lexicon(pairs: PairIds, width: int) -> Lexicon:
-    """Learnt from the pairs; the target's vocabulary has `width` pieces."""
+    """Learn from the pairs; the target's vocabulary has `width` pieces."""
     return learn_lexicon(*_cells(pairs), width)
 
 
 def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
-    """CTranslate2's format: a source piece, a tab, its target pieces; nothing before the tab of what always counts."""
+    """Format for CTranslate2: source piece, tab, target pieces; pieces that are always allowed have no source."""
     left, right = subwords.source.all_pieces(), subwords.target.all_pieces()
     return "".join(
         f"{'' if id is None else left[id]}\t{' '.join(right[target] for target in targets)}\n"
@@ -81,7 +81,7 @@ def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
 
 
 def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
-    """Every source token beside every target token of its pair; and which target token of the corpus that is."""
+    """Return all combinations of a source and a target token of a pair, and the target tokens' indices."""
     step = max(1, int(np.ceil(_size(pairs) / CELLS)))
     sources, targets, places, before = [], [], [], 0
     for i in range(0, len(pairs), step):

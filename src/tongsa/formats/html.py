@@ -83,7 +83,7 @@ def _charset(data: bytes) -> str | None:
 
 @dataclass
 class HtmlDocument(SpanDocument):
-    """Attributes inside tags of a segment are written into the tag first."""
+    """An HTML file. Attributes inside tags of a segment are written into the tag first."""
 
     def __post_init__(self) -> None:
         self.attributes: list[Slot] = []

@@ -36,7 +36,7 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
 
 
 def _is_text(text: str) -> bool:
-    """Detect lone surrogates: JSON can escape them, UTF-8 cannot encode them."""
+    """Return False for text with lone surrogates, which JSON can escape but UTF-8 cannot encode."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -59,9 +59,8 @@ def _download(corpus: str, languages: list[str], folder: Path) -> None:
     if importlib.util.find_spec("mtdata") is None:
         raise MissingExtraError("mtdata", "mtdata")
     folder.mkdir(parents=True, exist_ok=True)
-    workplace = (
-        home() / "index"
-    )  # mtdata runs each mtdata*.py in the current directory: this one has only the user's own
+    # mtdata runs each mtdata*.py in the current directory: this one has only the user's own
+    workplace = home() / "index"
     workplace.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-P", "-m", "mtdata", "get", "--langs", "-".join(languages), "--train", corpus]
     done = subprocess.run(

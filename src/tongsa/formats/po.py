@@ -96,7 +96,7 @@ class Sides:
 
 
 def language_in_path(path: Path) -> str:
-    """Return `de` for `locale/de/LC_MESSAGES/app.mo`, `po/de.po` or `app.de.po`; empty if the path names no language."""
+    """Return `de` for `locale/de/LC_MESSAGES/app.mo`, `po/de.po` or `app.de.po`; empty if there is no language."""
     folder = path.parent
     if folder.name == "LC_MESSAGES":
         return folder.parent.name
@@ -308,7 +308,7 @@ def _remark(outcomes: Sequence[Outcome]) -> str:
 
 
 def _accepts(source: str) -> Callable[[str], bool]:
-    """Check `%` directives by C's rules: gettext requires the same ones in the same order, or numbered ones."""
+    """Return a check of `%` directives: gettext requires those of C in the same order, or numbered ones."""
 
     def accepts(target: str) -> bool:
         before, after = ([d for d in _DIRECTIVE.findall(text) if d != "%%"] for text in (source, target))

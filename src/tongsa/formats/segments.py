@@ -79,7 +79,7 @@ class ContentBuilder:
         self.alone(raw)
 
     def close(self, raw: str, name: str) -> None:
-        """Return the content; unmatched opening and closing marks become single marks."""
+        """Add a closing mark; unmatched opening and closing marks are single marks."""
         if not any(name == each for each, _ in self._waiting):
             self.alone(raw)
             return

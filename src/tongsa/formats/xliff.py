@@ -327,7 +327,7 @@ def _child_of(unit: Any, name: str, after: Any) -> Any:
 
 
 def _least(given: str | None, outcome: Outcome) -> float:
-    """Set the quality of a segmented unit to that of its least certain part."""
+    """Return the quality of a segmented unit so far: that of its least certain part."""
     own = 100 * outcome.confidence
     return min(own, float(given.rstrip("%"))) if given else own
 

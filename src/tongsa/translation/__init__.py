@@ -1,8 +1,8 @@
-"""All that stands between a text and an engine: the Translator, and what it makes of a text.
+"""From text to an engine and back: the Translator.
 
-    options     what is asked for: search, alignment, confidence, how a text is cut
+    options     options: search, alignment, confidence, splitting
     sentences   a text cut into sentences, each encoded once, and their translations joined again
-    confidence  how far a translation, and each of its words, can be trusted
+    confidence  confidence of a translation and of its words
     repetition  loops at the end of an output
     translator  Translator: texts in, translations out
     stream      lines of a file or pipe, in windows

@@ -1,9 +1,9 @@
-"""Confidence: how far a translation can be trusted, from 0 to 1.
+"""Confidence of a translation, from 0 to 1.
 
-The model gives the average log-probability of a token, the end included. What that is worth differs from model to
-model, so a translator's card may hold points (log-probability, quality), fitted on the validation set by
-`tongsa.evaluation.calibration`; between them the line is straight. Without points confidence is the probability of a
-token, e to the power of that average: comparable within a document, no promise beyond it.
+The model gives the average log-probability of a token, including the end. Its meaning differs between models, so a
+translator's card may hold points (log-probability, quality), fitted on the validation set by
+`tongsa.evaluation.calibration` and interpolated linearly. Without points, confidence is e to the power of that average,
+the probability of a token: comparable within a document, but not calibrated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 CUT = 0.8
-"""A sentence translated in pieces has lost the context between them; its confidence is multiplied by this."""
+"""Factor for the confidence of a sentence translated in pieces, which lack each other's context."""
 
 WORD_START = "▁"
 _WORDS = re.compile(r"\s+|\S+")
@@ -23,13 +23,13 @@ _WORDS = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True)
 class Calibration:
-    """Points (average log-probability, quality), rising in both; none is the default described above."""
+    """Points (average log-probability, quality), increasing in both; empty for the uncalibrated default."""
 
     points: tuple[tuple[float, float], ...] = ()
 
     @classmethod
     def of(cls, points: Iterable[tuple[float, float]]) -> Calibration:
-        """From a card's points, in whatever order they stand there."""
+        """Build from a card's points, in any order."""
         return cls(tuple(sorted(points)))
 
     def __call__(self, average: float) -> float:
@@ -44,12 +44,12 @@ class Calibration:
 
 
 def average(log_probabilities: Sequence[float], tokens: Sequence[int]) -> float:
-    """The log-probability of a token, on average over several translations; each has an end that counts as one."""
+    """Return the average log-probability per token over several translations, each including its end."""
     return sum(log_probabilities) / max(1, sum(n + 1 for n in tokens))
 
 
 def weighted_mean(confidences: Iterable[tuple[float, int]], empty: float = 0.0) -> float:
-    """The confidence of a text from (confidence, length) of its parts; `empty` where there is no part."""
+    """Combine the (confidence, length) of the parts of a text; `empty` if there are no parts."""
     parts = list(confidences)
     whole = sum(length for _, length in parts)
     return sum(confidence * length for confidence, length in parts) / whole if whole else empty
@@ -57,15 +57,15 @@ def weighted_mean(confidences: Iterable[tuple[float, int]], empty: float = 0.0) 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a translation, or the white space between two: the texts of all of them joined are the text."""
+    """A word of a translation, or the white space between two; joined, they give the text."""
 
     text: str
     confidence: float | None
-    """None for white space, and for what was not translated."""
+    """None for white space and untranslated text."""
 
 
 def word_confidences(text: str, tokens: Sequence[str], log_probabilities: Sequence[float]) -> list[Word]:
-    """Give each word the probability of its least likely token: that is where it would be wrong.
+    """Give each word the probability of its least likely token.
 
     `log_probabilities` are those of the tokens and of the end.
     """
@@ -75,7 +75,7 @@ def word_confidences(text: str, tokens: Sequence[str], log_probabilities: Sequen
             groups.append(log_probability)
         else:
             groups[-1] = min(groups[-1], log_probability)
-    if len(groups) != len(text.split()):  # tokens that do not begin where words do
+    if len(groups) != len(text.split()):  # tokens do not begin where words do
         groups = [sum(log_probabilities) / max(1, len(log_probabilities))] * len(text.split())
     probabilities = iter(groups)
     return [
@@ -85,5 +85,5 @@ def word_confidences(text: str, tokens: Sequence[str], log_probabilities: Sequen
 
 
 def same_for_all_words(text: str, confidence: float | None) -> list[Word]:
-    """Give every word the same confidence, where no more is known than that of the whole."""
+    """Give every word the confidence of the whole text, if nothing more is known."""
     return [Word(word, None if word.isspace() else confidence) for word in _WORDS.findall(text)]

@@ -1,4 +1,4 @@
-"""What is asked of a translator, in one object."""
+"""Options of a translation."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tongsa.decoding.search import Search
 
 @dataclass(frozen=True, kw_only=True)
 class TranslateOptions:
-    """How texts are translated, and what is returned beside the text."""
+    """How texts are translated, and what is returned besides the text."""
 
     search: Search | None = None
-    """How to search; None takes the translator's own settings."""
+    """Search options; None uses the translator's defaults."""
     alternatives: int = 0
-    """Return so many further hypotheses for each text, as `Search.nbest` does."""
+    """Number of further hypotheses to return for each text, as with `Search.nbest`."""
     alignment: bool = False
     """Also return the source token that each target token aligns to, as `Search.alignment` does."""
     tokens: bool = True
-    """Return tokens, ids and confidence. Without them there are text, score and notes alone, which is faster."""
+    """Return tokens, ids and confidence. Without them only text, score and notes are returned, which is faster."""
     words: bool = False
     """Also return the confidence of each word, which takes a second pass over the translation."""
     split: Literal["long", "always"] = "long"
@@ -28,7 +28,7 @@ class TranslateOptions:
 
     @classmethod
     def of(cls, options: TranslateOptions | Search | None) -> TranslateOptions:
-        """Make options of what a caller gave: search settings alone are enough."""
+        """Build options from the argument of a caller, who may pass search options alone."""
         if options is None:
             return cls()
         return cls(search=options) if isinstance(options, Search) else options

@@ -1,4 +1,4 @@
-"""Loops: a model that does not find its end may write the same phrase over and over."""
+"""Repetition loops: a model may write the same phrase over and over instead of ending."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 def cut_repetition(
     ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12
 ) -> tuple[list[int], bool]:
-    """Cut a loop at the end: a phrase written `times` times in a row, or more, stays once.
+    """Cut a loop at the end: a phrase repeated at least `times` times in a row is kept once.
 
-    A source that itself says something over and over may have a translation that does, so it is left alone.
+    If the source itself is repetitive, its translation may be too, and is left unchanged.
     """
     output = list(ids)
     found = _loop(output, times, longest)
@@ -21,7 +21,7 @@ def cut_repetition(
 
 
 def _repeats(ids: list[int], times: int, longest: int) -> bool:
-    """Whether a phrase stands `times` times in a row anywhere: the zeros of a million do, wherever it is written."""
+    """Return True if a phrase occurs `times` times in a row anywhere, as the zeros of a million do."""
     for period in range(1, longest + 1):
         run = 0
         for before, after in zip(ids, ids[period:], strict=False):
@@ -32,7 +32,7 @@ def _repeats(ids: list[int], times: int, longest: int) -> bool:
 
 
 def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:
-    """Where the last tokens begin to repeat, and with which period."""
+    """Return where the last tokens begin to repeat, and the period."""
     for period in range(1, longest + 1):
         first = len(ids) - period
         while first > 0 and ids[first - 1] == ids[first - 1 + period]:

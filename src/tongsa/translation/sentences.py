@@ -1,8 +1,8 @@
-"""A text cut into sentences, and the translations of the sentences joined into one of the text.
+"""Split a text into sentences, and join the translations of the sentences.
 
     text ─ cut ─▶ parts ─ Translator.encode ─▶ sentences with ids ─ engine ─▶ translations ─ TextPlan.join ─▶ one
 
-Commands, documents and the server all cut and join here. A sentence is encoded once; its ids travel with it.
+Commands, documents and the server all use this module. A sentence is encoded once and keeps its ids.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ SPLIT_NOTE = "translated sentence by sentence"
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """A translation and what is known of it."""
+    """A translation and its details."""
 
     text: str
     score: float = 0.0
-    """Log-probability divided by the length penalty: what hypotheses are ranked by."""
+    """Log-probability divided by the length penalty; hypotheses are ranked by it."""
     log_probability: float = 0.0
     source_tokens: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
     ids: tuple[int, ...] = field(default=(), repr=False)
     """The ids of `tokens`."""
     alignment: tuple[tuple[int, int], ...] = ()
-    """(source token, target token) for every target token, where it was asked for."""
+    """(source token, target token) for every target token, if requested."""
     confidence: float | None = None
     """From 0 to 1; see `tongsa.translation.confidence`."""
     words: tuple[Word, ...] = ()
-    """The confidence of each word, where it was asked for."""
+    """The confidence of each word, if requested."""
     notes: tuple[str, ...] = ()
-    """`blank`, `copied`, `repetition cut`, `length limit`: where the text is not simply what the model wrote."""
+    """`blank`, `copied`, `repetition cut`, `length limit`: how the text differs from plain model output."""
     alternatives: tuple[Translation, ...] = ()
-    """The other hypotheses, best first, where more than one was asked for."""
+    """The other hypotheses, best first, if requested."""
     _inspect: Callable[[], Inspection] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def attention(self) -> Inspection | None:
-        """What the model attended to, computed when first asked for; None for text that it never saw."""
+        """The model's attention, computed on first use; None for text that the model never saw."""
         return self._inspect() if self._inspect else None
 
     def ranked(self, rank: int) -> Translation:
-        """The hypothesis of this rank (0 is the best one), or the best where there are fewer."""
+        """Return the hypothesis of this rank (0 is the best), or the best if there are fewer."""
         return self.alternatives[rank - 1] if 0 < rank <= len(self.alternatives) else self
 
 
@@ -64,7 +64,7 @@ def with_words(translation: Translation, log_probabilities: Sequence[float]) -> 
 
 
 class Sentence(NamedTuple):
-    """A text to translate as one, and its ids."""
+    """A text to translate as a unit, and its ids."""
 
     text: str
     ids: list[int]
@@ -87,10 +87,10 @@ def has_letters(text: str) -> bool:
 
 
 def cut(text: str, language: str, *, whole: bool = False, longest: int | None = None) -> list[Part]:
-    """Cut a text into its sentences; the parts joined are the text.
+    """Split a text into sentences; joined, the parts are the text.
 
-    `whole` keeps the text in one part. No part has more than `longest` characters: sentences are cut at blanks long
-    before, and what has no blank is cut anywhere.
+    `whole` keeps the text in one part. No part has more than `longest` characters: sentences are cut at spaces
+    well before that, and text without spaces anywhere.
     """
     fits = longest is None or len(text) <= longest
     sentences = [text] if whole and fits else split(text, language)
@@ -114,7 +114,7 @@ def _part(text: str) -> Part:
 
 
 def gaps(parts: Sequence[Part], source: str, target: str) -> list[str]:
-    """What follows each part in the translation: between two sentences the target language may want another gap."""
+    """Return the gap after each part of the translation, which depends on the target language."""
     letters = [*(part.has_letters for part in parts), False]
     return [
         gap(part.after, source, target) if letters[number] and letters[number + 1] else part.after
@@ -123,7 +123,7 @@ def gaps(parts: Sequence[Part], source: str, target: str) -> list[str]:
 
 
 def join_texts(parts: Sequence[Part], texts: Sequence[str | None], source: str, target: str) -> str:
-    """The text again, with `texts` for its sentences; None leaves a sentence as it was."""
+    """Rebuild the text with `texts` for its sentences; None keeps the original sentence."""
     return "".join(
         part.before + (part.text if text is None else text) + after
         for part, text, after in zip(parts, texts, gaps(parts, source, target), strict=True)
@@ -132,21 +132,21 @@ def join_texts(parts: Sequence[Part], texts: Sequence[str | None], source: str, 
 
 @dataclass(frozen=True)
 class TextPlan:
-    """The parts of a text, of which those with letters are translated."""
+    """The parts of a text; those with letters are translated."""
 
     parts: Sequence[Part]
     source: str
     """The languages."""
     target: str
     note: str = ""
-    """Added to the notes of the joined translation."""
+    """Note to add to the joined translation."""
 
     @property
     def sentences(self) -> list[str]:
         return [part.text for part in self.parts if part.has_letters]
 
     def join(self, translations: Sequence[Translation]) -> Translation:
-        """Make one translation of those of the sentences.
+        """Join the translations of the sentences into one.
 
         The score is their mean, the log-probability their sum, the confidence their mean weighted by the lengths of
         the sentences. The alternative of rank n has the n-th alternative of each sentence, or its best translation
@@ -186,7 +186,7 @@ class TextPlan:
         return weighted_mean(known, empty=1.0) if len(known) == len(pairs) else None
 
     def _words(self, filled: Sequence[Translation | None]) -> tuple[Word, ...]:
-        """Sentence by sentence; what stands between them was not translated."""
+        """Join the words of all sentences, with the gaps between them."""
         words: list[Word] = []
         between = ""
         for part, each, after in zip(self.parts, filled, gaps(self.parts, self.source, self.target), strict=True):
@@ -199,7 +199,7 @@ class TextPlan:
         return (*words, *same_for_all_words(self._ended(between), None))
 
     def _ended(self, text: str) -> str:
-        """No white space at the end where the source has none: the last sentence may have become nothing."""
+        """Remove white space at the end if the source has none: the last translation may be empty."""
         source = "".join(self.parts[-1]) if self.parts else ""
         return text if source[-1:].isspace() else text.rstrip()
 
@@ -209,7 +209,7 @@ def _chained(groups: Sequence[tuple[T, ...]]) -> tuple[T, ...]:
 
 
 def _alignment(translations: Sequence[Translation]) -> tuple[tuple[int, int], ...]:
-    """Places of tokens counted from the beginning of the text instead of that of a sentence."""
+    """Shift token positions from the beginning of a sentence to the beginning of the text."""
     sources = [0, *accumulate(len(each.source_tokens) for each in translations)]
     targets = [0, *accumulate(len(each.tokens) for each in translations)]
     return tuple(

@@ -1,9 +1,9 @@
-"""Translating a stream of lines: output in order, memory that does not grow, every core at work.
+"""Translate a stream of lines: output in order, bounded memory, all cores busy.
 
     bytes ─ a thread reads ─▶ windows of lines ─▶ texts not seen before ─▶ two windows at a time ─▶ windows in order
 
 A window is sorted by length and cut into batches by the engine; while one window drains, the next one fills the cores.
-What is there is translated at once: on a pipe that somebody types into, a window is a line.
+Available lines are translated at once: if someone types into a pipe, a window is one line.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ from tongsa.translation.translator import Translator
 
 CHUNK = 1 << 16
 SMALLEST, LARGEST = 512, 16_384
-"""Lines of a window. Large ones sort better; small ones show progress, and lose little when a job is killed."""
+"""Limits for the lines of a window. Large windows sort better; small ones show progress, and lose little in a kill."""
 SECONDS = 4.0
-"""How long a window should take."""
+"""Target time for a window, in seconds."""
 WINDOW_BYTES = 4 << 20
 REMEMBERED = 65_536
-"""Texts whose translations are kept for when they come again; the oldest ones make room."""
+"""Number of cached translations; the oldest are dropped first."""
 LONGEST_REMEMBERED = 400
-"""Characters of a text that is kept: long ones seldom come twice."""
+"""Longest text that is cached, in characters: long texts seldom recur."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """Lines that came one after the other."""
+    """A group of consecutive lines."""
 
     lines: list[bytes]
     first: int
-    """The number of the first of them, from 1."""
+    """Number of the first line, from 1."""
     digest: str
     """A hash of the input up to the end of this window."""
 
 
 class Lines:
-    """The lines of a stream, in windows as large as wanted or as soon as they come."""
+    """Reads the lines of a stream in windows, which are full, or hold the lines available so far."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        # A raw stream gives what is there without waiting for more, and has no lock that a daemon thread could keep.
+        # A raw stream returns available bytes without waiting, and has no lock that a daemon thread could hold.
         self._stream: BinaryIO = getattr(stream, "raw", stream)
         self._hash = hashlib.blake2b(digest_size=16)
         self._read = self._parts()
         self.number = 0
-        """Lines given out so far."""
+        """Number of lines read so far."""
 
     def skip(self, count: int) -> str:
-        """Pass over lines that were translated before; a hash of the input up to there."""
+        """Skip lines that were translated before; return a hash of the input so far."""
         while self.number < count and (line := next(self._read, b"")) != b"":
             if line is not None:
                 self._take([line])
         return self._hash.hexdigest()
 
     def windows(self, size: Callable[[], int]) -> Iterator[Window]:
-        """`size` says how many lines the next window should have at most."""
+        """Yield windows; `size` returns the most lines that the next one should have."""
         lines: list[bytes] = []
         held = 0
         for line in self._read:
@@ -84,8 +84,8 @@ class Lines:
         return Window([line.removesuffix(b"\n") for line in lines], first, self._hash.hexdigest())
 
     def _parts(self) -> Iterator[bytes | None]:
-        """Lines with their ends, and None where the next one is not there yet."""
-        begun: list[bytes] = []  # the pieces of a line whose end has not come
+        """Yield lines with their ends, and None when the next one has not arrived yet."""
+        begun: list[bytes] = []  # pieces of an incomplete line
         while data := self._stream.read(CHUNK):
             *whole, rest = data.split(b"\n")
             for line in whole:
@@ -99,7 +99,7 @@ class Lines:
 
 
 class Slot:
-    """The place of a translation that lines with the same text share."""
+    """Holds a translation shared by lines with the same text."""
 
     __slots__ = ("translation",)
 
@@ -107,12 +107,12 @@ class Slot:
         self.translation: Translation | None = None
 
     def filled(self) -> Translation:
-        assert self.translation is not None, "windows are given back in order, so every slot has been filled"
+        assert self.translation is not None, "windows are returned in order, so every slot has been filled"
         return self.translation
 
 
 class Texts:
-    """Texts that are there already, in windows; a text may have line ends of its own."""
+    """Yield windows of given texts, which may contain line ends."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -138,14 +138,14 @@ class Done:
 
 
 Item = tuple[Window, list[Slot], Future[None]] | BaseException | None
-"""A window under way; what went wrong behind the last one; or the end."""
+"""A window in progress, an error after the last window, or None at the end."""
 
 
 class Stream:
-    """Translates windows, two at a time, and gives them back in order."""
+    """Translates windows, two at a time, and returns them in order."""
 
     def __init__(self, translator: Translator, options: TranslateOptions, decode: Callable[[bytes, int], str]) -> None:
-        """`decode` makes text of a line, given its number."""
+        """`decode` turns the bytes of a line into text, given the line number."""
         self.translator = translator
         self.options = replace(options, tokens=False)
         self.decode = decode
@@ -158,7 +158,7 @@ class Stream:
         self._stopped = threading.Event()
 
     def translate(self, lines: Lines | Texts) -> Iterator[Done]:
-        """A thread reads while this one waits for translations, so that nobody waits for lines that do not come."""
+        """Yield translated windows; a second thread reads, so that waiting for input does not delay them."""
         with ThreadPoolExecutor(2) as pool:
             threading.Thread(target=self._feed, args=(lines, pool), daemon=True).start()
             try:
@@ -179,7 +179,7 @@ class Stream:
                 if self._stopped.is_set():
                     return
                 self._put((window, slots, pool.submit(self._fill, fresh)))
-        except BaseException as error:  # raised by the other thread, once the windows before it are given back
+        except BaseException as error:  # raised in the other thread after the windows before it are returned
             last = error
         self._put(last)
 
@@ -192,7 +192,7 @@ class Stream:
                 continue
 
     def _sort_out(self, window: Window) -> tuple[list[Slot], list[tuple[str, Slot]]]:
-        """A slot for each line, and the texts to translate into some of them; draws are made anew for every line."""
+        """Return a slot for each line, and the texts to translate; samples are drawn again for every line."""
         slots: list[Slot] = []
         fresh: list[tuple[str, Slot]] = []
         for number, line in enumerate(window.lines, window.first):
@@ -226,6 +226,6 @@ class Stream:
 
 
 def without_tokens(translation: Translation) -> Translation:
-    """Tokens weigh more than the text, and are not written."""
+    """Drop tokens from cached translations: they need more memory than the text, and are not written."""
     others = tuple(map(without_tokens, translation.alternatives))
     return replace(translation, tokens=(), source_tokens=(), ids=(), alternatives=others, _inspect=None)

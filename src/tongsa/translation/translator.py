@@ -1,4 +1,4 @@
-"""Translator: a directory in, text in, text out."""
+"""The Translator: loads a translator directory and translates texts."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Translator:
     def __init__(
         self, card: Card, subwords: Subwords, engine: Engine, native: Callable[[], NativeEngine] | None = None
     ) -> None:
-        """`native` makes the reference engine when it is first needed; None where `engine` is it."""
+        """`native` creates the reference engine when first needed; None if `engine` is the reference engine."""
         self.card = card
         self.subwords = subwords
         self.engine = engine
         self._make_native = native
         self.search = Search.of(card.recipe.decoding)
         self.made_with = engine.name
-        """The engine, and those of its settings that can change a translation."""
+        """Name of the engine, and those of its settings that can change a translation."""
 
     @classmethod
     def load(
@@ -63,13 +63,13 @@ class Translator:
         """Open a translator directory.
 
         engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
-        precision  int8, float32, or auto: with CTranslate2 on a CPU int8 where it was seen to be close to float32
-        threads    cores to use; for PyTorch this is `torch.set_num_threads`, which counts for the whole process
-        device     cpu, cuda, or auto: a GPU where there is one
-        shortlist  with CTranslate2: score only those pieces that the source's can become, as the training text shows
+        precision  int8, float32, or auto: with CTranslate2 on a CPU, int8 if measured to be close to float32
+        threads    cores to use; for PyTorch this is `torch.set_num_threads`, which affects the whole process
+        device     cpu, cuda, or auto: a GPU if there is one
+        shortlist  with CTranslate2: score only likely translations of each piece, learnt from the training text
 
-        With CTranslate2 torch, which takes longer to import than a page to translate, is imported only where it is
-        needed after all: to compile an engine, to look at attention, for sentences beyond the compiled positions.
+        With CTranslate2, torch, which takes longer to import than a page to translate, is imported only if needed: to
+        compile an engine, to inspect attention, or for sentences beyond the compiled positions.
         """
         path = Path(directory)
         card = Run(path).read_card()
@@ -94,9 +94,9 @@ class Translator:
     def from_weights(
         cls, card: Card, subwords: Subwords, weights: Mapping[str, Tensor], *, device: str = "auto"
     ) -> Translator:
-        """Make a translator of weights in memory, with the engine that `load` would choose.
+        """Create a translator from weights in memory, with the engine that `load` would choose.
 
-        Engines are compiled from files, so there is a directory behind it; it goes with the translator.
+        Engines are compiled from files, so this creates a temporary directory, which is deleted with the translator.
         """
         folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
         try:
@@ -111,7 +111,7 @@ class Translator:
 
     @cached_property
     def native(self) -> NativeEngine:
-        """The reference engine: attention weights come from it."""
+        """The reference engine, which provides attention weights."""
         if self._make_native is not None:
             return self._make_native()
         from tongsa.engines.native import NativeEngine
@@ -124,7 +124,7 @@ class Translator:
         return Calibration.of(self.card.confidence)
 
     def translate(self, texts: Sequence[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
-        """One translation for each text, in order; a blank text gives a blank one.
+        """Translate each text, in order; a blank text has a blank translation.
 
         A text longer than any that the model was trained on is translated sentence by sentence.
         """
@@ -144,7 +144,7 @@ class Translator:
         return list(map(Sentence, texts, ids))
 
     def translate_sentences(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
-        """One translation for each sentence, in order; one that is too long for the model is cut where it can be."""
+        """Translate each sentence, in order; a sentence that is too long for the model is cut if possible."""
         longest = self.card.recipe.corpus.max_tokens
         plans: dict[int, TextPlan] = {}
         for place, sentence in enumerate(sentences):
@@ -178,21 +178,21 @@ class Translator:
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
-        """The log-probability of each target's tokens and end, given its source."""
+        """Return the log-probabilities of each target's tokens and end, given its source."""
         return self.score_ids(
             [ids for _, ids in self.encode(sources)],
             self.subwords.target.encode_many([tidy(text) for text in targets], threads=1),
         )
 
     def score_ids(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
-        """The same for texts that are encoded already."""
+        """Return the log-probabilities of encoded targets, given their encoded sources."""
         return self.engine.score(sources, targets)
 
     def inspect(self, source: str, target: str | None = None) -> Inspection:
-        """Attention weights for a pair; without a target, for the translation found."""
+        """Return the attention weights for a pair; without a target, for the model's translation."""
         ((_, source_ids),) = self.encode([source])
         if not source_ids:
-            raise UsageError("there is no text to look at")
+            raise UsageError("there is no text to inspect")
         if target is None:
             target_ids = self.engine.translate([source_ids], self.search)[0][0].ids
         else:
@@ -205,7 +205,7 @@ class Translator:
     def _made(
         self, sources: Sequence[list[int]], found: Sequence[list[Hypothesis]], *, full: bool
     ) -> Iterator[Translation]:
-        """Translations of hypotheses. All texts are decoded in one call, which is several times as fast."""
+        """Build translations from hypotheses. All texts are decoded in one call, which is several times as fast."""
         pairs = [(source, one) for source, group in zip(sources, found, strict=True) for one in group]
         written = [cut_repetition(one.ids, source) for source, one in pairs]
         texts = self.subwords.target.decode_many([ids for ids, _ in written])
@@ -226,7 +226,7 @@ class Translator:
     def _full(
         self, text: str, source: list[int], ids: list[int], hypothesis: Hypothesis, notes: tuple[str, ...]
     ) -> Translation:
-        scored = not math.isnan(hypothesis.log_probability)  # a search may be told that nobody looks at scores
+        scored = not math.isnan(hypothesis.log_probability)  # a search may skip the scores
         return Translation(
             text=text,
             score=hypothesis.score,
@@ -241,7 +241,7 @@ class Translator:
         )
 
     def _as_it_is(self, text: str) -> Translation:
-        """Nothing to translate: what is blank stays blank, what cannot be read is copied rather than invented."""
+        """Return a result without the model: blank text stays blank, unreadable text is copied."""
         certain = self.calibration(0.0)
         if not text.strip():
             return Translation(text="", confidence=certain, notes=("blank",))

@@ -38,7 +38,7 @@ def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> 
 
 
 def marian_can_hold(card: Card) -> TransformerSection:
-    """The Transformer's settings, where MarianMT has the like; all that it has not is told."""
+    """Return the Transformer's settings for MarianMT; one error lists everything that MarianMT lacks."""
     config = card.recipe.model
     if not isinstance(config, TransformerSection):
         raise UsageError(f"MarianMT is a Transformer, and cannot hold {config.architecture}")
@@ -119,7 +119,7 @@ def _write_tokenizer(folder: Path, card: Card, subwords: Subwords) -> None:
 
 
 def _pieces(vocabulary: Vocabulary) -> dict[str, int]:
-    assert vocabulary.pieces([END, UNKNOWN]) == ["</s>", "<unk>"], "the ids that Marian has too"
+    assert vocabulary.pieces([END, UNKNOWN]) == ["</s>", "<unk>"], "Marian uses the same ids"
     return {piece: id for id, piece in enumerate(vocabulary.all_pieces())}
 
 

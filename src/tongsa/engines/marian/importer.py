@@ -22,7 +22,7 @@ ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"
 
 
 def import_marian(directory: Path, out: Path, *, source: str = "", target: str = "") -> Card:
-    """Write the translator directory `out` from a MarianMT directory; languages where it does not name them."""
+    """Write the translator directory `out` from a MarianMT directory; give languages if it does not name them."""
     Run(out).refuse_to_overwrite()
     settings = _read_json(directory, "config.json")
     _check(directory, settings)
@@ -44,7 +44,7 @@ def import_marian(directory: Path, out: Path, *, source: str = "", target: str =
 
 
 def _check(directory: Path, settings: dict[str, Any]) -> None:
-    """All that a Transformer of ours cannot be, in one error."""
+    """Report everything that our Transformer cannot represent in one error."""
     heads, widths = (
         {settings.get(f"{stack}_{name}") for stack in ("encoder", "decoder")} for name in ("attention_heads", "ffn_dim")
     )
@@ -110,11 +110,11 @@ def _in_order(path: Path, model: bytes, pieces: list[str]) -> Vocabulary:
     try:
         return Vocabulary(model if pieces_of(model) == pieces else reordered(model, pieces))
     except (ValueError, RuntimeError) as error:
-        raise DirectoryError(f"{path} is no SentencePiece model: {error}") from error
+        raise DirectoryError(f"{path} is not a SentencePiece model: {error}") from error
 
 
 def _vocabulary(path: Path) -> list[str]:
-    """The pieces by their ids, without `<pad>`."""
+    """Return the pieces in the order of their ids, without `<pad>`."""
     values = _read_json(path.parent, path.name)
     pieces = sorted(values, key=lambda piece: values[piece])
     whole = [values[piece] for piece in pieces] == list(range(len(pieces)))
@@ -182,7 +182,7 @@ def _read_json(directory: Path, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise DirectoryError(f"{directory / name} is not JSON: {error}") from error
     if not isinstance(values, dict):
-        raise DirectoryError(f"{directory / name} holds no JSON object")
+        raise DirectoryError(f"{directory / name} is not a JSON object")
     return values
 
 
@@ -190,4 +190,4 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise DirectoryError(f"{path} cannot be read: {error.strerror}", "A MarianMT directory has it.") from error
+        raise DirectoryError(f"{path} cannot be read: {error.strerror}", "A MarianMT directory needs it.") from error

@@ -2,9 +2,9 @@
 
 MarianMT keeps the ids in a file of their own (vocab.json), which holds the pieces of both languages in an order that is
 neither model's. Tongsa's ids are those of the SentencePiece model. So an imported model gets the pieces of vocab.json,
-in that order; those of the other language are marked as unused, which leaves the way that text is cut as it was.
+in that order; those of the other language are marked as unused, so that the segmentation of text stays the same.
 
-The models are protocol buffers, of which only the list of pieces has to be understood.
+The models are protocol buffers; only the list of pieces is parsed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Field(NamedTuple):
     kind: int
     value: bytes
     whole: bytes
-    """The field as it stands in the message."""
+    """The encoded field, with its header."""
 
 
 def reordered(model: bytes, pieces: Sequence[str]) -> bytes:
-    """The model with exactly these pieces, in this order."""
+    """Return the model with exactly these pieces, in this order."""
     fields = list(read_fields(model))
     known = {}
     for field in fields:
@@ -60,7 +60,7 @@ def kind_of(model: bytes) -> str:
 
 
 def read_fields(message: bytes) -> Iterator[Field]:
-    """The fields of a protocol buffer message; ValueError where it is none."""
+    """Parse the fields of a protocol buffer message; raises ValueError if it is invalid."""
     place = 0
     while place < len(message):
         first = place
@@ -77,7 +77,7 @@ def read_fields(message: bytes) -> Iterator[Field]:
             length, begin = _varint(message, place)
             place = begin + length
         else:
-            raise ValueError(f"a field of the unknown kind {kind}")
+            raise ValueError(f"unknown kind of field: {kind}")
         if place > len(message):
             raise ValueError("it ends in the middle of a field")
         yield Field(tag >> 3, kind, message[begin:place], message[first:place])

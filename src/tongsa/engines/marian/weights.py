@@ -1,4 +1,4 @@
-"""Tensors of a Transformer of ours as MarianMT's, and back: other names, the residual stream in another order.
+"""Conversion of tensors between our Transformer and MarianMT: other names, and another order of the residual stream.
 
 The paper interleaves sines and cosines along the width of the model, Marian has all sines before all cosines. A
 Transformer whose stream is permuted everywhere it is written to and read from computes the same logits:
@@ -44,7 +44,7 @@ DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.
 
 
 def to_marian(weights: dict[str, Tensor], config: TransformerSection, subwords: Subwords) -> dict[str, Tensor]:
-    """The tensors under Marian's names, each once: transformers ties what its config says is tied."""
+    """Return the tensors under Marian's names, each once; transformers ties them according to its config."""
     tensors = {theirs: weights[ours].contiguous() for ours, theirs in layer_names(config)}
     source = weights["source_embedding.weight"]
     target = weights.get("target_embedding.weight", source)
@@ -86,7 +86,7 @@ def from_marian(tensors: dict[str, Tensor], config: TransformerSection, settings
     source = _first(tensors, SHARED if joint else ENCODER).float()
     target = _first(tensors, SHARED if joint else DECODER).float()
     output = tensors["lm_head.weight"].float() if "lm_head.weight" in tensors else target
-    # A model that does not scale its embeddings has them scaled down here, and its output beside them as it is.
+    # If a model does not scale its embeddings, they are scaled down here, and its output matrix is stored separately.
     scale = 1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5
     weights["source_embedding.weight"] = source * scale
     if not (joint and config.tied):

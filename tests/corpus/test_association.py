@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tongsa.corpus.association import Association, learn
-from tongsa.corpus.logistic import fit, fit_real, where_it_turns
+from tongsa.corpus.logistic import choose_threshold, fit, fit_real
 from tongsa.corpus.words import numbers, stems
 
 
@@ -65,5 +65,5 @@ def test_the_line_is_drawn_where_sound_ones_begin_to_be_found() -> None:
     few = np.concatenate([draw.normal(-4, 1, 4000), draw.normal(8, 1, 40)])
     odd = np.concatenate([few, draw.normal(4.0, 0.2, 40)])
     steps = (3.0, 4.0, 5.0, 6.0)
-    assert where_it_turns(few, made, steps) == 3.0
-    assert where_it_turns(odd, made, steps) == 5.0
+    assert choose_threshold(few, made, steps) == 3.0
+    assert choose_threshold(odd, made, steps) == 5.0

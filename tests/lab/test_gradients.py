@@ -1,4 +1,4 @@
-"""What arrives of the first source token: against models whose derivative is known."""
+"""Influence of the first source token, checked on models whose derivative is known."""
 
 from __future__ import annotations
 

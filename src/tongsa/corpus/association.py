@@ -19,7 +19,7 @@ CEILING = 6.0
 """Upper bound of one word's evidence, so that no single word decides."""
 
 
-_NOBODY: dict[str, float] = {}
+_NO_PARTNERS: dict[str, float] = {}
 
 
 class Evidence(NamedTuple):
@@ -48,7 +48,7 @@ class Association:
             places.setdefault(word, []).append(place)
         edges: list[tuple[float, int, int]] = []
         for place, word in enumerate(source):
-            row = self.weights.get(word, _NOBODY)
+            row = self.weights.get(word, _NO_PARTNERS)
             if word in places:  # names, numbers, words that both languages share
                 edges += [(CEILING, -place, -other) for other in places[word]]
             if len(row) < len(places):

@@ -46,7 +46,7 @@ def fit_real(
     return found
 
 
-def where_it_turns(real: np.ndarray, made: np.ndarray, steps: Sequence[float]) -> float:
+def choose_threshold(real: np.ndarray, made: np.ndarray, steps: Sequence[float]) -> float:
     """The lowest score above which nearly all real examples resemble the corrupted ones.
 
     A threshold finds the same share of real faults as of artificial ones. So the number found,

@@ -17,7 +17,7 @@ from itertools import compress
 import numpy as np
 
 from tongsa.corpus.association import Association, learn
-from tongsa.corpus.logistic import Logistic, fit_real, where_it_turns
+from tongsa.corpus.logistic import Logistic, choose_threshold, fit_real
 from tongsa.corpus.pair_model import (
     ALIGNED_FEATURES,
     CUT,
@@ -72,7 +72,7 @@ def _fitted(model: PairModel, rest: list[Pair], draw: random.Random) -> PairMode
     related = fit_real(real, made, real_is_yes=True, ridge=1e-4)
     model = replace(model, aligned=related)
     sound = [pair for pair, odds in zip(rest, related.log_odds(real).tolist(), strict=True) if odds > UNRELATED]
-    source, target = (_of_cut(model, sound, number, draw) for number in (0, 1))
+    source, target = (_learn_truncation(model, sound, number, draw) for number in (0, 1))
     return replace(model, cut=(source[0], target[0]), surely=(source[1], target[1])) if source and target else model
 
 
@@ -87,7 +87,9 @@ def _aligned_examples(model: PairModel, rest: list[Pair], draw: random.Random) -
     return np.array(true), np.array(false)
 
 
-def _of_cut(model: PairModel, sound: list[Pair], number: int, draw: random.Random) -> tuple[Logistic, float] | None:
+def _learn_truncation(
+    model: PairModel, sound: list[Pair], number: int, draw: random.Random
+) -> tuple[Logistic, float] | None:
     """Learn to detect that a source (0) or a target (1) was truncated, and the threshold for it.
 
     A text that only lost its final mark is not truncated: examples of that are made too, since most corpora have few.
@@ -107,7 +109,7 @@ def _of_cut(model: PairModel, sound: list[Pair], number: int, draw: random.Rando
     if not len(cut):
         return None
     found = fit_real(whole, cut, real_is_yes=False, ridge=3e-3, never=np.array(bare) if bare else None)
-    return found, where_it_turns(found.log_odds(whole), found.log_odds(cut), CUT)
+    return found, choose_threshold(found.log_odds(whole), found.log_odds(cut), CUT)
 
 
 def shortened(whole: Side, draw: random.Random) -> Side | None:

@@ -27,7 +27,7 @@ from tongsa.training.run import fit_and_publish, prepare
 FAILED = 0.05
 """A task with more wrong answers than this counts as failed (Weston et al. 2015)."""
 EASILY_READ = 8
-"""Number of sentences up to which a story is easy to read on the page."""
+"""Preferred number of sentences in a story shown on the page."""
 CELL = 26
 """Width of the cell of a weight on the page, in pixels."""
 PICKED_FROM = 100
@@ -236,13 +236,13 @@ def _picked(answers: Sequence[Answer]) -> list[Answer]:
 def story_text(answer: Answer) -> str:
     """The story with a column for each hop; a star at the sentences that hold the answer."""
     question = answer.question
-    told = question.story[answer.first :]
-    width = max([len(sentence) for sentence in told] + [len("(empty memories)")])
+    sentences = question.story[answer.first :]
+    width = max([len(sentence) for sentence in sentences] + [len("(empty memories)")])
     hops = "".join(f"  hop {hop}" for hop in range(1, len(answer.weights) + 1))
     lines = [f"  {'':{width}}  {hops}"]
     if answer.first:
         lines.append(f"  ({answer.first} earlier sentences do not fit into the memory)")
-    for place, sentence in enumerate(told):
+    for place, sentence in enumerate(sentences):
         star = "*" if place + answer.first in question.supports else " "
         lines.append(f"{star} {sentence:{width}}  {_weights([hop[place] for hop in answer.weights])}")
     if max(answer.empty) >= 0.005:

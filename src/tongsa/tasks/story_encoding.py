@@ -58,7 +58,7 @@ class StoryBatch:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Questions as rows of the distinct sentences; the most recent sentence of a story stands first (§4.1)."""
+    """Questions as rows of the distinct sentences; the most recent sentence of a story comes first (§4.1)."""
 
     sentences: Sentences
     story: Tensor

@@ -43,7 +43,7 @@ def reach(
     found: dict[int, list[float]] = defaultdict(list)
     random = torch.Generator().manual_seed(seed)
     model.eval()
-    for places in _of_one_length(sources, sentences):
+    for places in _groups_of_equal_length(sources, sentences):
         source = torch.tensor([[*sources[i], end] for i in places])
         for distance, value in _measure(model, source, [targets[i] for i in places], start, random):
             if value > 0 and math.isfinite(value):
@@ -55,7 +55,7 @@ def reach(
     ]
 
 
-def _of_one_length(sources: Ids, sentences: int) -> Iterator[list[int]]:
+def _groups_of_equal_length(sources: Ids, sentences: int) -> Iterator[list[int]]:
     """Indices of about `sentences` sentences, in groups of equal length (without padding)."""
     stride = max(1, len(sources) // sentences)
     groups: dict[int, list[int]] = defaultdict(list)

@@ -177,16 +177,16 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    told = {"digest": "the text of the corpora", "settings": "--set", "corpora": "the corpora"}
-    differing = [told.get(key, key) for key in now if key != "recipes" and before.get(key, now[key]) != now[key]]
+    labels = {"digest": "the text of the corpora", "settings": "--set", "corpora": "the corpora"}
+    differing = [labels.get(key, key) for key in now if key != "recipes" and before.get(key, now[key]) != now[key]]
     if differing:
         raise DirectoryError(
             f"{folder} contains a comparison with other {', '.join(differing)}",
             "Use the command that it was started with, or choose another --out.",
         )
-    begun = [name for name in now["recipes"] if (folder / MODELS / name).exists() and name in before["recipes"]]
-    earlier = {name: Recipe.from_values(before["recipes"][name], str(folder / PLAN)).to_values() for name in begun}
-    changed = [name for name in begun if earlier[name] != now["recipes"][name]]  # an older version knew fewer keys
+    started = [name for name in now["recipes"] if (folder / MODELS / name).exists() and name in before["recipes"]]
+    earlier = {name: Recipe.from_values(before["recipes"][name], str(folder / PLAN)).to_values() for name in started}
+    changed = [name for name in started if earlier[name] != now["recipes"][name]]  # an older version knew fewer keys
     if changed:
         raise DirectoryError(
             f"the recipe of {', '.join(changed)} has changed since {folder} was started",

@@ -50,9 +50,9 @@ def test_the_native_engine_has_torch(directory: Path) -> None:
 
 
 COMMAND = """
-from tongsa.cli.main import app
+from tongsa.cli.main import application
 try:
-    app(sys.argv[1:], prog_name="tongsa")
+    application(sys.argv[1])(sys.argv[1:], prog_name="tongsa")
 except SystemExit as end:
     assert end.code in (0, None), end.code
 """

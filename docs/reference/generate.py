@@ -139,14 +139,15 @@ def _other_architectures() -> dict[str, type]:
 
 
 def commands_page() -> str:
-    from tongsa.cli.main import GROUPS, PANELS
+    from tongsa.cli.main import GROUPS, PANELS, load
 
     parts = ["# Commands", "`tongsa COMMAND --help` shows every option."]
     for panel, commands in PANELS.items():
-        rows = [(f"`tongsa {name}`", _first_line(command)) for name, command in commands.items()]
+        rows = [(f"`tongsa {name}`", _first_line(load(place))) for name, place in commands.items()]
         parts += [f"## {panel}", _table(("command", ""), rows)]
-    for group, app in GROUPS.items():
-        rows = [(f"`tongsa {group} {each.name}`", _first_line(each.callback)) for each in app.registered_commands]
+    for group in GROUPS:
+        each_of = load(f"{group}:app").registered_commands
+        rows = [(f"`tongsa {group} {each.name}`", _first_line(each.callback)) for each in each_of]
         parts += [f"## {group}", _table(("command", ""), rows)]
     return "\n\n".join(parts) + "\n"
 

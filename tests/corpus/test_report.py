@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.progress import Silent
-from tongsa.cli.main import app
+from tongsa.cli.main import application
 from tongsa.corpus.clean import chosen_faults
 from tongsa.corpus.report import as_text, length_label, make_report
 from tongsa.demo.grammar import write_pairs
@@ -34,7 +34,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str | Path) -> str:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    result = CliRunner().invoke(application(), [str(argument) for argument in arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 

@@ -11,7 +11,7 @@ import pytest
 from samples import zipped
 from typer.testing import CliRunner
 
-from tongsa.cli.main import app
+from tongsa.cli.main import application
 from tongsa.demo.grammar import corpus
 from tongsa.documents import Languages, Options, open_document, translate_document
 from tongsa.formats.segments import visible
@@ -95,7 +95,7 @@ def test_the_command_writes_every_document_and_says_what_became_of_it(trained_tr
         (tmp_path / f"{Path(name).suffix[1:]}-{name}").write_bytes(data)
     files = sorted(tmp_path.iterdir())
     arguments = ["translate", trained_translator, "--document", *files, "-o", tmp_path / "out", "--threads", "1"]
-    result = CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False)
+    result = CliRunner().invoke(application(), [str(each) for each in arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert len(list((tmp_path / "out").iterdir())) == len(DOCUMENTS)
     assert result.output.count(" translated") >= len(DOCUMENTS)

@@ -4,67 +4,76 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from inspect import signature as inspect_signature
+from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import typer
 
 from tongsa import __version__
 from tongsa.base.errors import TongsaError
-from tongsa.cli import (
-    corpus,
-    demo,
-    distill,
-    doctor,
-    document,
-    evaluate,
-    export,
-    import_,
-    inspect,
-    lab,
-    score,
-    serve,
-    train,
-    translate,
-)
 from tongsa.cli.options import renamed
 
-app = typer.Typer(
-    name="tongsa",
-    help="Parallel text in, a private translator out.",
-    epilog="First steps:  tongsa demo  |  tongsa train data/train --from en --to de --out runs/en-de",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-PANELS: dict[str, dict[str, Callable[..., None]]] = {
+PANELS: dict[str, dict[str, str]] = {
     "Train": {
-        "train": train.train,
-        "resume": train.resume,
-        "finetune": train.finetune,
-        "distill": distill.distill,
-        "demo": demo.demo,
+        "train": "train:train",
+        "resume": "train:resume",
+        "finetune": "train:finetune",
+        "distill": "distill:distill",
+        "demo": "demo:demo",
     },
     "Translate": {
-        "translate": translate.translate,
-        "document": document.document,
-        "serve": serve.serve,
+        "translate": "translate:translate",
+        "document": "document:document",
+        "serve": "serve:serve",
     },
     "Measure and look inside": {
-        "evaluate": evaluate.evaluate,
-        "score": score.score,
-        "inspect": inspect.inspect,
+        "evaluate": "evaluate:evaluate",
+        "score": "score:score",
+        "inspect": "inspect:inspect",
     },
     "Other programs, this machine": {
-        "export": export.export,
-        "import": import_.import_,
-        "doctor": doctor.doctor,
+        "export": "export:export",
+        "import": "import_:import_",
+        "doctor": "doctor:doctor",
     },
 }
-COMMANDS = {name: command for panel in PANELS.values() for name, command in panel.items()}
-GROUPS = {"corpus": corpus.app, "lab": lab.app}
+"""Commands by panel of the help: module and function. A module is imported when its command, or all help, is needed."""
+COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
+GROUPS = {"corpus": "Train", "lab": "Measure and look inside"}
+"""Groups of commands, each the `app` of its module, by panel."""
+OLD = {"compare": "compare:compare", "babi": "babi:babi", "lm": "lm:lm"}
+"""Commands of version 0.1 that are in the group lab now."""
+
+
+def load(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"tongsa.cli.{module}"), name)
+
+
+def application(only: str | None = None) -> typer.Typer:
+    """The command line; with the name of a command, this command alone, which is quicker to import."""
+    app = typer.Typer(
+        name="tongsa",
+        help="Parallel text in, a private translator out.",
+        epilog="First steps:  tongsa demo  |  tongsa train data/train --from en --to de --out runs/en-de",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for panel, commands in PANELS.items():
+        for name, place in commands.items():
+            if only in (None, name):
+                app.command(name, rich_help_panel=panel)(load(place))
+    for name, panel in GROUPS.items():
+        if only in (None, name):
+            app.add_typer(load(f"{name}:app"), rich_help_panel=panel)
+    for name, place in OLD.items():
+        if only in (None, name):
+            app.command(name, hidden=True)(_old(name, load(place)))
+    return app
 
 
 def _old(name: str, command: Callable[..., None]) -> Callable[..., None]:
@@ -76,17 +85,8 @@ def _old(name: str, command: Callable[..., None]) -> Callable[..., None]:
 
     run.__doc__ = command.__doc__
     run.__annotations__ = command.__annotations__
-    run.__signature__ = inspect_signature(command)  # type: ignore[attr-defined]
+    run.__signature__ = signature(command)  # type: ignore[attr-defined]
     return run
-
-
-for _panel, _commands in PANELS.items():
-    for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_panel)(_command)
-app.add_typer(corpus.app, rich_help_panel="Train")
-app.add_typer(lab.app, rich_help_panel="Measure and look inside")
-for _name, _command in lab.COMMANDS.items():
-    app.command(_name, hidden=True)(_old(_name, _command))
 
 
 def _version(asked: bool) -> None:
@@ -95,8 +95,7 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def options(
+def _options(
     version: bool = typer.Option(False, "--version", help="Print the version.", callback=_version, is_eager=True),
 ) -> None:
     """Parallel text in, a private translator out."""
@@ -104,8 +103,10 @@ def options(
 
 def main() -> None:
     """Errors that a user can meet are printed without a traceback; the exit code is 2."""
+    known = {*COMMANDS, *GROUPS, *OLD}
+    only = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in known else None
     try:
-        app(prog_name="tongsa")  # also when run as `python -m tongsa`
+        application(only)(prog_name="tongsa")  # also when run as `python -m tongsa`
     except TongsaError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

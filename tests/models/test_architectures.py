@@ -38,10 +38,10 @@ def test_build_gives_the_model_that_the_section_describes() -> None:
 
 
 def test_an_architecture_of_another_kind_is_refused_with_those_that_fit() -> None:
-    with pytest.raises(RecipeError, match="decoder-only cannot be used here: it is no Seq2Seq") as caught:
+    with pytest.raises(RecipeError, match="decoder-only cannot be used here: it is not of the kind Seq2Seq") as caught:
         build(section_class("decoder-only")(), 10, None)
     assert "transformer" in str(caught.value)
-    with pytest.raises(RecipeError, match="it is no Encoder"):
+    with pytest.raises(RecipeError, match="it is not of the kind Encoder"):
         build_a(Encoder, Recipe().model, 10)
 
 

@@ -33,8 +33,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weight
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O,  head_i = Attention(QW_i^Q, KW_i^K, VW_i^V)       §3.2.2
 
-    The h matrices W_i^Q stand side by side in `w_q`, and so for the others. The paper writes no biases; we have them,
-    as the authors' own code and every later toolkit do.
+    The h matrices W_i^Q are concatenated in `w_q`, and likewise the others. The paper has no biases; we have them, as
+    do the authors' code and every later toolkit.
     """
 
     def __init__(self, d_model: int, heads: int, d_k: int, d_v: int) -> None:
@@ -46,7 +46,7 @@ class MultiHeadAttention(nn.Module):
         self.w_o = nn.Linear(heads * d_v, d_model)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
-        """x (batch, queries, d_model) attends to memory (batch, keys, d_model); in self-attention the two are one."""
+        """x (batch, queries, d_model) attends to memory (batch, keys, d_model); in self-attention they are equal."""
         if memory is x:
             return self.attend(*self.queries_keys_values(x), mask, seen)
         return self.attend(self.queries(x), *self.keys_values(memory), mask, seen)
@@ -63,21 +63,21 @@ class MultiHeadAttention(nn.Module):
         return queries, keys, values
 
     def step(self, x: Tensor, past: KeysValues) -> tuple[Tensor, KeysValues]:
-        """Causal self-attention of one position (batch, 1, d_model), given the keys and values of those before it.
+        """Causal self-attention of one position (batch, 1, d_model), given the keys and values of earlier positions.
 
-        Returns its output, and the keys and values with its own behind them.
+        Returns its output, and the keys and values with its own appended.
         """
         queries, keys, values = self.queries_keys_values(x)
         grown = (torch.cat([past[0], keys], dim=2), torch.cat([past[1], values], dim=2))
         return self.attend(queries, *grown, None), grown
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
-        # Weights that nobody wants to see need not be kept: PyTorch's own kernel computes the same faster.
+        # If the weights are not requested, PyTorch's own kernel computes the same faster.
         heads = scaled_dot_product_attention(q, k, v, mask) if seen is None else attention(q, k, v, mask, seen)
         return self.w_o(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]  # (batch, queries, d_model)
 
     def _project(self, x: Tensor, *maps: nn.Linear) -> list[Tensor]:
-        """Several linear maps of one input as one product.
+        """Compute several linear maps of one input as one matrix product.
 
         Each (batch, positions, heads * d) -> (batch, heads, positions, d)
         """

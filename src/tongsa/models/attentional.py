@@ -27,11 +27,11 @@ class AttentionalSection(RecurrentLayers):
     architecture: Literal["gru-attention", "lstm-attention"] = "lstm-attention"
     """The cell: gated recurrent unit, or long short-term memory."""
     bidirectional: bool = True
-    """As in Bahdanau et al.; the encoder of Luong et al. reads forwards only."""
+    """Read the source in both directions, as Bahdanau et al. do; Luong et al. read forwards only."""
     score: Literal["additive", "dot", "general"] = "general"
-    """How a state of the decoder is compared with those of the encoder: Bahdanau's, or one of Luong's."""
+    """Function that scores decoder states against encoder states: Bahdanau's, or one of Luong's."""
     feed: Literal["nothing", "attentional", "context"] = "nothing"
-    """What the decoder reads beside the last token: nothing (the fastest to train), what the last softmax was taken of
+    """Input of the decoder besides the last token: nothing (the fastest to train), the vector before the last softmax
     (Luong's input feeding), or the context that its previous state attends to (Bahdanau's)."""
 
     @property
@@ -44,18 +44,18 @@ class AttentionalSection(RecurrentLayers):
 
 
 class Annotations(NamedTuple):
-    """The encoder's states h_1 .. h_n, and what is the same whenever they are attended to."""
+    """The encoder's states h_1 .. h_n, and the part of their scores that does not depend on the decoder."""
 
     values: Tensor
     """(batch, source, hidden)"""
     keys: Tensor
-    """(batch, source, hidden): their part of the scores."""
+    """(batch, source, hidden): the states' part of the scores."""
     mask: Tensor
     """(batch, source)"""
 
 
 class Attentional(Seq2Seq):
-    """What the decoder's cell reads besides the last token is the choice of `feed`:
+    """`feed` selects the input of the decoder's cell besides the last token:
 
     nothing      s_t = f(s_{t-1}, y_{t-1});             c_t attends from s_t;   t_t = tanh(W_c [c_t; s_t])
                  Luong et al., §3: a whole target goes through the kernel at once
@@ -63,7 +63,7 @@ class Attentional(Seq2Seq):
     context      c_t attends from s_{t-1};              s_t = f(s_{t-1}, [y_{t-1}; c_t]);   t_t = maxout of s, y, c
                  Bahdanau et al., §3.1, Eq. 4 to 6
 
-    The softmax is a linear map of t_t. In the last two a step needs the one before it, in training too.
+    The softmax is a linear map of t_t. In the last two, each step depends on the previous one, in training too.
     """
 
     section = AttentionalSection
@@ -128,7 +128,7 @@ class Attentional(Seq2Seq):
         return torch.stack(every_t, dim=1), torch.stack(every_weight, dim=1)
 
     def _step(self, y: Tensor, states: Layers, t: Tensor, annotations: Annotations) -> tuple[Layers, Tensor, Tensor]:
-        """One step after y (batch, d_model), given the states and the t before it: both anew, and the weights."""
+        """One step after y (batch, d_model), given the previous states and t; returns both updated, and the weights."""
         if self.config.feed == "context":
             context, weights = self._attend(states, annotations)
             states = self.decoder.step(torch.cat([y, context], dim=-1), states)
@@ -161,7 +161,7 @@ class Attentional(Seq2Seq):
 
 
 class Alignment(nn.Module):
-    """How well the decoder's state s fits each annotation h, and the annotations' mean weighted so.
+    """Scores of the decoder's state s for each annotation h, and the weighted mean of the annotations.
 
     dot       s^T h                                                                         Luong et al., Eq. 8
     general   s^T W_a h

@@ -2,8 +2,8 @@
 
 Two stacks of dilated convolutions, the decoder standing on the encoder column by column: no attention, and a time
 linear in the lengths. Section numbers are that paper's. The blocks are those with ReLUs, which it translates with
-(the multiplicative ones are for language modelling). It translates without dropout, from millions of pairs; we have it
-on embeddings and on what blocks add, for corpora that are smaller.
+(the multiplicative ones are for language modelling). The paper uses no dropout, with millions of pairs; we apply it
+to embeddings and to the output of blocks, for smaller corpora.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ByteNetSection(ModelSection):
     unfold_b: int = 0
     """b of |t^| = a|s| + b."""
     tied: bool = True
-    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+    """Share one matrix between embeddings and output, as in the Transformer; without a joint vocabulary, only two."""
 
     @property
     def inner(self) -> int:
@@ -52,7 +52,7 @@ class ByteNetSection(ModelSection):
 
     @property
     def dilations(self) -> list[int]:
-        """Of the blocks of a stack, from the first to the last: 1, 2, 4, 8, 16, 1, 2, ..."""
+        """Dilations of the blocks of a stack, from first to last: 1, 2, 4, 8, 16, 1, 2, ..."""
         return self.sets * [1 << power for power in range(self.max_dilation.bit_length())]
 
     def problems(self) -> list[str]:
@@ -96,7 +96,7 @@ class ResidualBlock(nn.Module):
         self.widen = nn.Linear(d, 2 * d)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """(batch, columns, 2d); the mask (batch, columns, 1) is 0 in columns behind the end of a sentence."""
+        """(batch, columns, 2d); the mask (batch, columns, 1) is 0 in columns beyond the end of a sentence."""
         y = self._before(x)
         return x + self._after(self.dilated(y if mask is None else y * mask))
 
@@ -147,7 +147,7 @@ class ByteNet(Seq2Seq):
     def features(self, memory: Tree, target: Tensor) -> Tensor:
         columns, steps = cast(Tensor, memory), target.shape[1]
         columns = nn.functional.pad(columns, (0, 0, 0, max(0, steps - columns.shape[1])))[:, :steps]
-        # The decoder is masked, and targets are padded behind: no token sees the padding.
+        # The decoder is masked, and targets are padded at the end: no token sees the padding.
         x = columns + self._embed(self.target_embedding, target)
         for block in self.decoder:
             x = block(x, None)
@@ -175,7 +175,7 @@ class ByteNet(Seq2Seq):
         return found * (place <= last)[:, None]
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor) -> Tensor:
-        """Rows of a table (§3.3), brought to the size of what blocks add to them."""
+        """Rows of a table (§3.3), scaled to the size of what blocks add to them."""
         x = embedding(tokens) * math.sqrt(self.config.d_model)
         return dropout(x, self.config.dropout if self.training else 0.0)
 
@@ -190,7 +190,7 @@ class ByteNet(Seq2Seq):
 
 
 def _initialise(module: nn.Module) -> None:
-    """He for what follows a ReLU; embeddings so that sqrt(d_model) brings them to 1. The paper does not say."""
+    """He initialisation after ReLUs; embeddings have size 1 after scaling by sqrt(d_model). The paper gives none."""
     if isinstance(module, nn.Linear):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
         nn.init.zeros_(module.bias)

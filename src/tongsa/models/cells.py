@@ -1,7 +1,7 @@
 """Recurrent cells beside their equations, and stacks of them.
 
-PyTorch's kernels (`nn.RNN`, `nn.GRU`, `nn.LSTM`) go through a whole sequence at once, which is what training needs. The
-cells here take one step with the very same weights: that is what search needs, and what can be read.
+PyTorch's kernels (`nn.RNN`, `nn.GRU`, `nn.LSTM`) process a whole sequence at once, as training needs. The cells
+here take one step with the same weights, as search needs, and are readable.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Kind = Literal["rnn", "gru", "lstm"]
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentLayers(ModelSection):
-    """What the recurrent architectures share."""
+    """Settings shared by the recurrent architectures."""
 
     hidden: int = 0
     """Units of a layer (0: d_model)."""
     layers: int = 1
     """Layers of the encoder, and of the decoder."""
     bidirectional: bool = False
-    """Two encoders, one reading forwards and one backwards, with half of the units each; their states side by side."""
+    """Use two encoders, one forwards and one backwards, with half of the units each, and concatenate their states."""
     forget_bias: float = 1.0
     """Initial bias of an LSTM's forget gates."""
     tied: bool = True
-    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+    """Share one matrix between embeddings and output, as in the Transformer; without a joint vocabulary, only two."""
 
     @property
     def units(self) -> int:
@@ -50,10 +50,10 @@ class RecurrentLayers(ModelSection):
 
 
 Hidden = tuple[Tensor, ...]
-"""What a cell hands on to itself, each (batch, hidden): h, and for the LSTM also its memory c."""
+"""State of a cell, each (batch, hidden): h, and for the LSTM also its memory c."""
 
 Weights = tuple[Tensor, Tensor, Tensor, Tensor]
-"""W (gates * hidden, width), U (gates * hidden, hidden) and their biases; the gates stand one below the other."""
+"""W (gates * hidden, width), U (gates * hidden, hidden) and their biases; the gates are stacked."""
 
 
 def rnn_cell(x: Tensor, hidden: Hidden, weights: Weights) -> Hidden:
@@ -105,13 +105,13 @@ CELLS: dict[Kind, Callable[[Tensor, Hidden, Weights], Hidden]] = {
 KERNELS: dict[Kind, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 Layers = tuple[Hidden, ...]
-"""The hidden states of a stack, a layer each."""
+"""The states of a stack, one per layer."""
 
 
 class RecurrentEncoder(nn.Module):
-    """A stack that reads a whole sentence, in one direction or in both.
+    """A stack that reads a whole sentence in one or both directions.
 
-    Both directions have weights of their own and half of the units each, so that their concatenation is `hidden` wide.
+    Each direction has its own weights and half of the units, so that their concatenation is `hidden` wide.
     (Bahdanau et al. give each all the units; halves need no map from the encoder's states to those of the decoder.)
     """
 
@@ -137,7 +137,7 @@ class RecurrentEncoder(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers of cells that go forward in time from given states."""
+    """Layers of cells that run forward in time from given states."""
 
     def __init__(self, kind: Kind, width: int, hidden: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class Stack(nn.Module):
         return outputs  # type: ignore[no-any-return]
 
     def step(self, x: Tensor, states: Layers) -> Layers:
-        """The same, for one step: x (batch, width)."""
+        """Take one step: x (batch, width)."""
         after: list[Hidden] = []
         for layer, hidden in enumerate(states):
             # Dropout between the layers only, never from one step to the next.            Zaremba et al. 2014
@@ -185,14 +185,14 @@ def _by_layer(last: Tensor | tuple[Tensor, Tensor], directions: int) -> Layers:
 def embed(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
     """Embeddings times sqrt(d_model), as the Transformer has them (§3.4 of its paper).
 
-    The table is small, as the softmax that shares it needs it, and what a cell reads is about 1 in size. Read as small
-    as the papers begin with, words are not heard for the first hundreds of updates (docs/recurrent.md).
+    The values of the table are small, as required by the softmax that shares it; scaled, they are about 1. With inputs
+    as small as in the papers, cells ignore the words for the first hundreds of updates (docs/recurrent.md).
     """
     return embedding(tokens) * math.sqrt(embedding.embedding_dim)  # type: ignore[no-any-return]
 
 
 def initialise(module: nn.Module, forget_bias: float) -> None:
-    """Uniform in [-0.08, 0.08] (Sutskever et al. 2014, §3.4), but for embeddings and for recurrent matrices of others.
+    """Uniform in [-0.08, 0.08] (Sutskever et al. 2014, §3.4), except embeddings and recurrent matrices without an LSTM.
 
     Matrices from h to h that are not the LSTM's are orthogonal (Bahdanau et al. 2015, B.1): without an LSTM's memory,
     states would fade at our widths. Biases are 0; with the forget gate's at 1, an LSTM begins by keeping what it has

@@ -1,11 +1,11 @@
-"""What an architecture promises: search and training know nothing else of a model.
+"""The contracts of models, which are all that search and training rely on.
 
-    Decoder     writes a token a step: a language model
+    Decoder     writes one token per step: a language model
     Seq2Seq     a Decoder that reads a source first: everything that translates
-    Encoder     reads, and gives a state for each position
+    Encoder     reads, and returns a state for each position
 
-Search knows only `start` and `step`, training only `features` and `projection`; so every architecture is trained,
-searched and scored by the very same code. State is passed in and returned, never kept on the module.
+Search uses only `start` and `step`, training only `features` and `projection`, so the same code trains, searches and
+scores every architecture. State is passed in and returned, never kept on the module.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ Tree = Tensor | tuple["Tree", ...]
 """Tensors whose first dimension is the batch, in nested tuples."""
 
 NO_MEMORY: Tree = ()
-"""What a decoder without a source gets instead of the encoder's output."""
+"""Replaces the encoder's output for a decoder without a source."""
 
 
 class State(NamedTuple):
-    """What a decoder knows between two steps."""
+    """State of a decoder between two steps."""
 
     memory: Tree
-    """From the encoder: the same for every hypothesis of a sentence, and never changed by a step. Empty without one."""
+    """Encoder output: shared by all hypotheses of a sentence, and never changed by a step. Empty without an encoder."""
     cache: Tree
-    """From the steps so far."""
+    """State from the steps so far."""
 
 
 @dataclass(frozen=True)
 class Attention:
-    """Attention weights (batch, heads, queries, keys), one tensor a layer; a model has the kinds that it has."""
+    """Attention weights (batch, heads, queries, keys), one tensor per layer; empty for kinds that a model lacks."""
 
     encoder: list[Tensor]
-    """Source looking at source."""
+    """Source attending to source."""
     decoder: list[Tensor]
-    """Target looking at target."""
+    """Target attending to target."""
     cross: list[Tensor]
-    """Target looking at source."""
+    """Target attending to source."""
 
 
 DEEP = 6
-"""Layers from which on a decoder no longer aligns in its last layer."""
+"""Number of layers from which a decoder aligns in its last layer but one."""
 
 
 def aligning_layer(layers: int) -> int:
-    """The layer of a decoder that attends to the source of the word it writes: the last one; of six or more the last
-    but one, as Garg et al. 2019 found and docs/attention.md measures."""
+    """Return the decoder layer that aligns best with the source: the last one, or with six or more layers the last but
+    one, as Garg et al. 2019 found and docs/attention.md measures."""
     return layers - 1 if layers < DEEP else layers - 2
 
 
 class Decoder(nn.Module, ABC):
-    """A model that writes a token a step, made as Model(section, size of the vocabulary)."""
+    """A model that writes one token per step, constructed as Model(section, size of the vocabulary)."""
 
     section: ClassVar[type[ModelSection]]
     """The [model] section of a recipe that describes such a model."""
@@ -68,15 +68,15 @@ class Decoder(nn.Module, ABC):
 
     @abstractmethod
     def start(self, memory: Tree) -> State:
-        """The state before the first step."""
+        """Return the state before the first step."""
 
     @abstractmethod
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Logits (batch, vocabulary) after these tokens (batch), the first of which is `<pad>`."""
+        """Return logits (batch, vocabulary) after these tokens (batch), the first of which is `<pad>`."""
 
     @abstractmethod
     def features(self, memory: Tree, target: Tensor) -> Tensor:
-        """Teacher forcing: what is projected to logits after each of the target's tokens (batch, steps, width)."""
+        """Teacher forcing: return the features (batch, steps, width) to project to logits after each target token."""
 
     @abstractmethod
     def projection(self) -> Tensor:
@@ -87,7 +87,7 @@ class Decoder(nn.Module, ABC):
 
 
 class Seq2Seq(Decoder):
-    """A model that reads a source and writes a target, made as Model(section, source size, target size or None).
+    """A model that reads a source and writes a target, constructed as Model(section, source size, target size or None).
 
     Sizes count the pieces and `<pad>`; no target size means a joint vocabulary.
     """
@@ -101,16 +101,16 @@ class Seq2Seq(Decoder):
         return self.project(self.features(self.encode(source, source_mask), target))
 
     def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
-        """Attention weights for this pair; an architecture that attends overrides it."""
+        """Return the attention weights for this pair; architectures with attention override this."""
         return Attention(encoder=[], decoder=[], cross=[])
 
     def position_table(self, length: int) -> Tensor | None:
-        """What tells the first positions apart (positions, width), for pictures; None where nothing is added."""
+        """Return the encodings of the first positions (positions, width), for pictures; None if there are none."""
         return None
 
 
 class Encoder(nn.Module, ABC):
-    """A model that gives a state for each position of what it reads, made as Model(section, size of the vocabulary)."""
+    """A model that returns a state for each position, constructed as Model(section, size of the vocabulary)."""
 
     section: ClassVar[type[ModelSection]]
     """The [model] section of a recipe that describes such a model."""
@@ -124,14 +124,14 @@ class Encoder(nn.Module, ABC):
 
 
 def select(tree: Tree, rows: Tensor) -> Tree:
-    """The rows of every tensor of a tree."""
+    """Select rows of every tensor of a tree."""
     if isinstance(tree, Tensor):
         return tree.index_select(0, rows)
     return tuple(select(branch, rows) for branch in tree)
 
 
 def repeat(tree: Tree, times: int) -> Tree:
-    """Every row of every tensor, `times` times over, one after the other."""
+    """Repeat every row of every tensor `times` times, consecutively."""
     if isinstance(tree, Tensor):
         return tree.repeat_interleave(times, dim=0)
     return tuple(repeat(branch, times) for branch in tree)

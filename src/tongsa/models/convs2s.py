@@ -47,7 +47,7 @@ class ConvS2SSection(ModelSection):
     max_positions: int = 1024
     """How many positions are learned (§3.1)."""
     tied: bool = True
-    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+    """Share one matrix between embeddings and output, as in the Transformer; without a joint vocabulary, only two."""
 
     @property
     def channels(self) -> int:

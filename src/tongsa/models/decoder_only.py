@@ -70,7 +70,7 @@ class DecoderOnly(Decoder):
         return self.norm(x)  # type: ignore[no-any-return]
 
     def start(self, memory: Tree) -> State:
-        """The first step knows how many rows there are: until then the cache is empty."""
+        """Return an empty cache: the number of rows is known only in the first step."""
         return State(memory=NO_MEMORY, cache=())
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:

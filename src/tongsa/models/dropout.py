@@ -2,7 +2,7 @@
 
 PyTorch draws one random number for each element, and keeps masks and sums in buffers of their own. Here a random byte
 serves an element, and mask, residual sum and LayerNorm are one function with a backward pass of its own. `plain_*` are
-the readable twins: from the same seed they give the same numbers. GPUs have kernels for all this, and use them.
+readable versions, which give the same numbers from the same seed. On a GPU, PyTorch's own kernels are used.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ def tables(source_size: int, target_size: int | None, width: int, tied: bool) ->
     """The tables of source, target and output (§3.4); sizes count the pieces and `<pad>`, the last row, which is zero.
 
     No target size means a joint vocabulary: with `tied`, one table serves all three, else source and target have one
-    each. With a vocabulary a side, `tied` joins the decoder's two.
+    each. With two vocabularies, `tied` joins the decoder's two tables.
     """
     source = table(source_size, width)
     target = source if target_size is None and tied else table(target_size or source_size, width)
@@ -37,7 +37,7 @@ def sinusoids(length: int, d_model: int) -> Tensor:
 
 
 class SinusoidalPositions(nn.Module):
-    """The table of sinusoids; it grows when a longer sequence comes, and is not among the weights."""
+    """The table of sinusoids, which grows with the longest sequence and is not part of the weights."""
 
     table: Tensor
 

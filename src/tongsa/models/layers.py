@@ -1,4 +1,4 @@
-"""The layers of encoder and decoder (§3.1), and what they are made of."""
+"""The layers of encoder and decoder (§3.1), and their parts."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def no_positions_yet(config: TransformerLayers, rows: int, like: Tensor) -> Keys
 
 
 def over_keys(mask: Tensor) -> Tensor | None:
-    """(batch, 1, 1, keys), or None where nothing is masked: most batches hold sentences of one length."""
+    """(batch, 1, 1, keys), or None if nothing is masked, as in most batches, whose sentences have one length."""
     return None if bool(mask.all()) else mask[:, None, None, :]
 
 

@@ -21,11 +21,11 @@ class Loss:
     """Sums over tokens, or over whatever else a task has labels for."""
 
     total: Tensor
-    """What is minimised; with label smoothing, where that is on."""
+    """The loss to minimise, including label smoothing."""
     log_loss: Tensor
     """-log p of the labels, without gradient: e to the mean of it is the perplexity."""
     count: int
-    """How many tokens the two are sums over."""
+    """Number of tokens summed over."""
 
 
 def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float) -> Loss:

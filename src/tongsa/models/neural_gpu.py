@@ -3,7 +3,7 @@
 A sentence is embedded into a "mental image" of w rows, n columns and m channels, on which convolutional gated recurrent
 units (CGRU) work as often as the sentence is long; units of the same kind then write the target, a symbol a step, onto
 an output tape. There each sentence is padded to the length of its bucket, which is both n and the number of steps; here
-it takes as many steps as it has tokens, on n = a|s| + b columns of its own, so that company changes nothing.
+it takes as many steps as it has tokens, on n = a|s| + b columns of its own, so that the batch does not matter.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NeuralGPUSection(ModelSection):
     unfold_b: int = 6
     """b of n = a|s| + b."""
     tied: bool = True
-    """One matrix for both embeddings and the output, as the Transformer has it; with a vocabulary a side: for two."""
+    """Share one matrix between embeddings and output, as in the Transformer; without a joint vocabulary, only two."""
 
     def problems(self) -> list[str]:
         found = super().problems() + odd(self.kernel)

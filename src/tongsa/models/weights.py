@@ -1,4 +1,4 @@
-"""Weights by name: taken from a model, put into one, read from a file and held against what the recipe says."""
+"""Weights by name: taken from a model, loaded into one, read from a file and checked against the recipe."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tongsa.text.subwords import Subwords
 
 
 def build_model(config: ModelSection, subwords: Subwords) -> Seq2Seq:
-    """A model with fresh weights for these vocabularies."""
+    """Build a model with new weights for these vocabularies."""
     return build(config, len(subwords.source), None if subwords.joint else len(subwords.target))
 
 
 def load_model(run: Run, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
-    """The model of a run directory with its weights."""
+    """Load the model of a run directory with its weights."""
     weights = read_weights(run, card.recipe.model, subwords)
     model = build_model(card.recipe.model, subwords)
     load_weights(model, weights)
@@ -33,7 +33,7 @@ def load_model(run: Run, card: Card, subwords: Subwords, device: torch.device) -
 
 
 def read_weights(run: Run, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
-    """The weights of a run directory; an error names all that do not fit the architecture and the subwords."""
+    """Read the weights of a run directory; an error lists those that do not fit the architecture and the subwords."""
     weights = read_tensors(run.weights_file)
     with torch.device("meta"):
         model = build_model(config, subwords)
@@ -52,7 +52,7 @@ def read_weights(run: Run, config: ModelSection, subwords: Subwords) -> dict[str
 
 
 def named_weights(model: nn.Module) -> dict[str, Tensor]:
-    """The weights by name, each once: tied ones under their first name."""
+    """Return the weights by name, each once; tied ones under their first name."""
     return {name: parameter.detach().cpu().clone() for name, parameter in model.named_parameters()}
 
 
@@ -64,7 +64,7 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """All tensors of a safetensors file."""
+    """Read all tensors of a safetensors file."""
     try:
         return load_file(path)
     except FileNotFoundError as error:

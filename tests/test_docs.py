@@ -21,6 +21,7 @@ PAGES = [
     "README.md",
     "README.ko.md",
     "docs/guide.md",
+    "docs/tutorial.md",
     "docs/paper.md",
     "docs/attention.md",
     "docs/corpora.md",
@@ -72,7 +73,7 @@ def commands(text: str) -> list[str]:
 
 def quick_command(line: str) -> str:
     assert line.startswith("tongsa "), f"a command that this test does not know: {line}"
-    quick = re.sub(r"--minutes \S+", "--minutes 0.02", line)
+    quick = re.sub(r"--minutes \S+", "--minutes 0.02", line).replace("--pairs 20000", "--pairs 400")
     quick = quick.replace("--models lstm,lstm-attention,convs2s,transformer", "--models lstm,transformer")
     if re.match(r"tongsa (train|distill)", line):
         quick += " --set training.updates=2 --set training.validation_pairs=8"

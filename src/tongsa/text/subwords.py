@@ -62,7 +62,7 @@ class Vocabulary:
     def encode_many(self, texts: Sequence[str], threads: int) -> list[list[int]]:
         """Encode tidy texts; SentencePiece starts threads for many at once, which costs more than encoding a few."""
         if len(texts) <= FEW_TEXTS:
-            return [self.encode(text) for text in texts]
+            return [self._processor.encode(text) for text in texts]
         ids: list[list[int]] = self._processor.encode(list(texts), num_threads=threads)
         return ids
 

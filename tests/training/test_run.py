@@ -253,9 +253,10 @@ def test_minutes_end_the_training_in_time_with_the_rate_at_0(train_here: Train, 
     updates = events(out, "update")
     # Whether an update is the last is asked before its step, its seconds are read after it: the one before the last was
     # asked in time, so the one before that was over in time.
-    assert updates[-3]["seconds"] < 3 <= updates[-1]["seconds"]
+    assert all(update["seconds"] < 3 for update in updates[:-2])
+    assert updates[-1]["seconds"] >= 3
     assert updates[-1]["rate"] == pytest.approx(0, abs=1e-9)
-    assert updates[len(updates) // 2]["rate"] > 0
+    assert all(update["rate"] > 0 for update in updates[:-1])
     assert events(out, "validation")[-1]["update"] == updates[-1]["update"]
 
 

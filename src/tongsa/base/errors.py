@@ -6,6 +6,7 @@
     ├── CorpusError             text that cannot be read or used
     ├── DirectoryError          a translator directory that is missing, broken or too new
     ├── WriteError              a file or directory cannot be written
+    ├── LockedError             another process is already writing there
     ├── TrainingError           training cannot go on
     └── MissingExtraError       an optional package is not installed
 
@@ -45,6 +46,10 @@ class DirectoryError(TongsaError):
 
 class WriteError(TongsaError):
     """A file or directory cannot be written."""
+
+
+class LockedError(TongsaError):
+    """Another process is already writing there."""
 
 
 class TrainingError(TongsaError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,12 +27,13 @@ from tongsa.translation.sentences import Sentence, Translation
 @dataclass(eq=False)
 class Shouting:
     """Translates into upper case. A token has log-probability -0.1; the n-th alternative ends with n exclamation
-    marks; into French it only changes an S; `slow` takes its time, `exhausted` breaks the engine, `lost` is dropped
-    and `found` becomes a placeholder.
+    marks; into French it only changes an S; `slow` takes its time, `held` waits until the test lets it go,
+    `exhausted` breaks the engine, `lost` is dropped and `found` becomes a placeholder.
     """
 
     source: str = "en"
     target: str = "de"
+    let_go: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
         self.card = SimpleNamespace(source=self.source, target=self.target, confidence=())
@@ -61,6 +63,8 @@ class Shouting:
             raise StopIteration
         if "slow" in text:
             time.sleep(1.5)
+        if "held" in text:
+            self.let_go.wait()
         new = (
             text.upper().replace("LOST", "").replace("FOUND", "100%") if self.target != "fr" else text.replace("S", "Ç")
         )
@@ -90,8 +94,10 @@ def serving(
         (path / "translator.json").write_text("{}")
 
     def load(directory: Path) -> Any:
-        return Shouting(*directory.name.split("_"))
+        source, target = directory.name.split("_")
+        return Shouting(source, target, let_go)
 
+    let_go = threading.Event()
     (folder / "keys.toml").write_text(keys)
     service = Service(
         translators=Translators(paths, load),
@@ -102,7 +108,23 @@ def serving(
     )
     with TestClient(application(service, background=False), raise_server_exceptions=False) as client:
         client.app_state["service"] = service
-        yield client
+        client.app_state["let_go"] = let_go
+        try:
+            yield client
+        finally:
+            let_go.set()
+
+
+@contextmanager
+def held(client: TestClient, q: str = "held", **more: object) -> Iterator[None]:
+    """Somebody's request is under way, for as long as the test likes."""
+    first = threading.Thread(target=lambda: client.post("/translate", json=asked(q, **more)))
+    first.start()
+    while client.app_state["service"].queue.places == 0:
+        time.sleep(0.01)
+    yield
+    client.app_state["let_go"].set()
+    first.join()
 
 
 def asked(q: object, **more: object) -> dict[str, object]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.server.running import SENTENCE, Running, Start
+from tests.server.running import PATIENCE, SENTENCE, Running, Start
 
 from tongsa.demo.grammar import write_pairs
 
@@ -75,7 +75,7 @@ class Crowd:
             thread.join(60)
 
 
-def until(true: Callable[[], bool], seconds: float = 60) -> None:
+def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end
@@ -154,72 +154,21 @@ def test_translating_needs_no_torch(start: Start, translators: tuple[Path, Path]
 
 
 def test_a_client_that_hangs_up_costs_nothing_more(start: Start, translators: tuple[Path, Path]) -> None:
+    """Asked and hung up at once, again where the engine was done before anybody could hang up."""
     running = start(translators[0], "--threads", "1")
     body = json.dumps({"q": LONG, "source": "ko", "target": "en"})
-    connection = http.client.HTTPConnection("127.0.0.1", running.port)
-    connection.request("POST", "/translate", body, {"content-type": "application/json"})
-    until(lambda: _metric(running, "tongsa_waiting_pieces") > 0)
-    connection.close()
-    until(lambda: _metric(running, "tongsa_places") == 0)
-    assert _metric(running, "tongsa_waiting_pieces") == 0
-    assert _metric(running, "tongsa_batch_pieces_sum") < SENTENCES, "the rest was withdrawn from the queue"
+    for again in range(1, 21):
+        connection = http.client.HTTPConnection("127.0.0.1", running.port)
+        connection.request("POST", "/translate", body, {"content-type": "application/json"})
+        until(lambda: _metric(running, "tongsa_batch_pieces_sum") > 0)
+        connection.close()
+        until(lambda: _metric(running, "tongsa_places") == 0)
+        assert _metric(running, "tongsa_waiting_pieces") == 0
+        if _metric(running, "tongsa_batch_pieces_sum") < again * SENTENCES:  # the rest was withdrawn from the queue
+            break
+    else:
+        pytest.fail("everything was translated for nobody")
     until(lambda: any(line["status"] == 499 for line in running.events("request")))
-
-
-def test_one_long_text_does_not_hold_up_short_ones(start: Start, translators: tuple[Path, Path]) -> None:
-    running = start(translators[0])
-    done: dict[str, float] = {}
-
-    def long() -> None:
-        running.post("/translate", {"q": LONG, "source": "ko", "target": "en"})
-        done["long"] = time.monotonic()
-
-    thread = threading.Thread(target=long)
-    thread.start()
-    until(lambda: _metric(running, "tongsa_waiting_pieces") > 100)
-    for _ in range(3):
-        running.translate()
-    short = time.monotonic()
-    thread.join()
-    assert short < done["long"]
-
-
-def test_past_the_limit_of_the_queue_clients_are_told_to_come_back(
-    start: Start, translators: tuple[Path, Path]
-) -> None:
-    running = start(translators[0], "--limits", "queue=2")
-    answers: list[Any] = []
-
-    def ask() -> None:
-        answers.append(running.post("/translate", {"q": LONG[:2000], "source": "ko", "target": "en"}))
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    refused = [answer for answer in answers if answer.status_code == 429]
-    assert refused
-    assert {answer.status_code for answer in answers} == {200, 429}
-    assert all(int(answer.headers["retry-after"]) >= 1 for answer in refused)
-    assert refused[0].json()["error"].startswith("Slowdown")
-
-
-def test_who_is_told_to_come_back_has_used_nothing(
-    start: Start, translators: tuple[Path, Path], tmp_path: Path
-) -> None:
-    keys = tmp_path / "keys.toml"
-    keys.write_text('[a]\nkey = "the-key-of-a-client"\n')
-    running = start(translators[0], "--api-keys", keys, "--limits", "queue=1", "--threads", "1")
-    asked = {"source": "ko", "target": "en", "api_key": "the-key-of-a-client"}
-    first = threading.Thread(target=lambda: running.post("/translate", {**asked, "q": LONG}))
-    first.start()
-    until(lambda: _metric(running, "tongsa_places") == 1)
-    assert running.post("/translate", {**asked, "q": SENTENCE}).status_code == 429
-    used = running.get("/v2/usage", headers={"authorization": "DeepL-Auth-Key the-key-of-a-client"}).json()
-    first.join()
-    assert used["character_count"] == len(LONG)
-    assert [line["path"] for line in running.events("request") if line["status"] == 429] == ["/translate"]
 
 
 def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple[Path, Path], tmp_path: Path) -> None:

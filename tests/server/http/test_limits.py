@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.in_process import asked, body_of, serving
+from tests.server.in_process import asked, body_of, held, serving
 
 from tongsa.base.errors import UsageError
 from tongsa.server.http.keys import Allowances, Key
@@ -122,15 +122,21 @@ def test_exactly_as_many_requests_as_the_limit_have_a_place_in_the_queue() -> No
 def test_where_the_queue_is_full_a_request_for_work_goes_no_further(tmp_path: Path) -> None:
     """Not even its parameters are read: to refuse should cost little."""
     with serving(tmp_path, "queue=1") as client:
-        first = threading.Thread(target=lambda: client.post("/translate", json=asked("slow words")))
-        first.start()
-        while "tongsa_places 1.0" not in client.get("/metrics").text:
-            time.sleep(0.01)
-        full = client.post("/translate", content=b"{", headers=JSON)
-        other = client.get("/languages")
-        first.join()
+        with held(client):
+            full = client.post("/translate", content=b"{", headers=JSON)
+            other = client.get("/languages")
         assert (full.status_code, other.status_code) == (429, 200)
+        assert int(full.headers["retry-after"]) >= 1
+        assert full.json()["error"].startswith("Slowdown")
         assert client.post("/translate", content=b"{", headers=JSON).status_code == 400
+
+
+def test_who_is_told_to_come_back_has_used_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path, "queue=1", keys=f'[a]\nkey = "{KEY}"\n') as client:
+        with held(client, "held words", api_key=KEY):
+            assert client.post("/translate", json=asked("more words", api_key=KEY)).status_code == 429
+        usage = client.get("/v2/usage", headers={"authorization": f"DeepL-Auth-Key {KEY}"}).json()
+        assert usage["character_count"] == len("held words")
 
 
 def test_a_client_may_ask_exactly_as_often_in_a_minute_as_the_limit(tmp_path: Path) -> None:

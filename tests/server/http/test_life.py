@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.server.running import PATIENCE, SENTENCE, Running, Start

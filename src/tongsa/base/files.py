@@ -1,33 +1,40 @@
-"""Atomic writes: if the process is killed, either the old file or the new one remains, never half of one."""
+"""Atomic writes: after a kill, a fault or a power loss the old file or the new one remains, never half of one.
+
+A temporary file beside the target is written, flushed to the disk and renamed over the target; then the directory is
+flushed, because the rename is an entry in it. Three kinds of targets are not replaced:
+
+    a link                      what it points to is replaced; the link stays
+    a device, pipe or socket    is written into
+    - /dev/stdout /dev/fd/N     the finished content is copied to the open descriptor
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import re
 import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tongsa.base.errors import WriteError
 
+_LONGEST_NAME = 200
+"""Bytes of a name that leave room for the ending of the temporary name; file systems allow 255."""
+_MOST_LINKS = 40
+_NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
+"""Errors of file systems that cannot flush a directory: there is nothing to be done about it."""
+
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a temporary file beside the target, flush it to disk, then rename it over the target."""
-    data = content.encode() if isinstance(content, str) else content
-    if path.exists() and not path.is_file() and not path.is_dir():
-        _write_into(path, data)
-        return
+    """Replace a file by new content; devices, pipes and standard output are written to instead."""
     with replacing(path) as temporary:
-        temporary.write_bytes(data)
-
-
-def _write_into(path: Path, data: bytes) -> None:
-    """Write to a device or pipe (/dev/stdout), which must not be replaced."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise cannot_write(path, error) from error
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
@@ -37,50 +44,160 @@ def replacing(path: Path) -> Iterator[Path]:
     An existing directory is moved aside first, since directories cannot be swapped in one step: for a moment there is
     none, so readers must treat a missing directory as an empty cache.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    target = destination(path)
+    number = descriptor_of(target)
+    if number is not None:
+        with _copied_to(number, path) as temporary:
+            yield temporary
+    elif is_special(target):
+        try:
+            yield target
+        except OSError as error:
+            raise cannot_write(path, error) from error
+    else:
+        with _replaced(target, path) as temporary:
+            yield temporary
+
+
+def destination(path: Path) -> Path:
+    """Follow links to the path that is to be written, which need not exist."""
+    target = path
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)  # left by a killed process with the same id
-        yield temporary
-        _flush(temporary)
-        if path.is_dir() and temporary.is_dir():  # a file never replaces a directory
-            aside = path.with_name(f".{path.name}.{os.getpid()}.old")
-            _remove(aside)
-            path.rename(aside)
-            try:
-                temporary.rename(path)
-            except OSError:
-                aside.rename(path)
-                raise
-            _remove(aside)
+        for _ in range(_MOST_LINKS):
+            if descriptor_of(target) is not None or not target.is_symlink():
+                break
+            target = target.parent / target.readlink()
         else:
-            temporary.replace(path)
-        _sync(path.parent)  # only the directory entry; other files there may be pipes or belong to someone else
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        full = target != path and target.is_dir() and any(target.iterdir())
     except OSError as error:
-        raise cannot_write(path, error, "The previous content is unchanged.") from error
+        raise cannot_write(path, error) from error
+    if full:
+        raise WriteError(
+            f"{path} cannot be written: it is a link to the directory {target}, which is not empty",
+            "Remove the link, or empty the directory.",
+        )
+    return target
+
+
+def descriptor_of(path: Path) -> int | None:
+    """Return the open descriptor that a path stands for: 1 for `-` and /dev/stdout."""
+    known = {"-": 1, "/dev/stdout": 1, "/dev/stderr": 2}.get(str(path))
+    found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d{1,9})", str(path))
+    return int(found.group(1)) if found else known
+
+
+def is_special(path: Path) -> bool:
+    """Return True for an existing device, pipe or socket."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def make_directory(path: Path) -> None:
+    """Create a directory and its parents, flushed to the disk, if they are missing."""
+    missing = [each for each in (path, *path.parents) if not each.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for each in missing:
+        sync(each.parent)
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or the entries of a directory, to the disk."""
+    folder = path.is_dir()
+    if folder and os.name == "nt":  # Windows does not open directories, and keeps their entries by a journal
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if not folder or error.errno not in _NO_SYNC:
+            raise
     finally:
-        _remove(temporary)
+        os.close(descriptor)
 
 
 def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
     return WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error), *more)
 
 
-def _flush(path: Path) -> None:
-    for each in [*path.iterdir(), path] if path.is_dir() else [path]:
-        _sync(each)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+@contextmanager
+def _replaced(target: Path, path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside the target; `path` is the user's name of it, for errors."""
+    temporary = _sibling(target, "tmp")
     try:
-        os.fsync(descriptor)
+        make_directory(target.parent)
+        _remove(temporary)  # left by a killed process with the same id
+        yield temporary
+        _flush(temporary)
+        _swap(temporary, target)
+    except OSError as error:
+        raise cannot_write(path, error, "The previous content is unchanged.") from error
     finally:
-        os.close(descriptor)
+        _remove(temporary)
+    try:
+        sync(target.parent)  # only the directory entry; other files there may be pipes or belong to someone else
+    except OSError as error:
+        raise cannot_write(path, error, "It was written, but a loss of power may still undo that.") from error
+
+
+def _swap(temporary: Path, target: Path) -> None:
+    if target.is_dir() and temporary.is_dir():  # a file never replaces a directory
+        aside = _sibling(target, "old")
+        _remove(aside)
+        target.rename(aside)
+        try:
+            temporary.rename(target)
+        except OSError:
+            aside.rename(target)
+            raise
+        _remove(aside)
+        return
+    if target.is_file():
+        with suppress(OSError):  # some file systems have no permissions
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    temporary.replace(target)
+
+
+@contextmanager
+def _copied_to(number: int, path: Path) -> Iterator[Path]:
+    """Yield a temporary file that is copied to an open descriptor: opening it by name would truncate its file."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="tongsa-") as folder:
+            temporary = Path(folder) / "output"
+            yield temporary
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            with temporary.open("rb") as file, os.fdopen(os.dup(number), "wb") as output:
+                shutil.copyfileobj(file, output)
+    except BrokenPipeError:  # the reader has seen enough; the command line ends quietly
+        raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def _sibling(path: Path, ending: str) -> Path:
+    """Return a hidden temporary name in the same directory, for this process alone."""
+    name = path.name
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = hashlib.blake2b(os.fsencode(name), digest_size=16).hexdigest()
+    return path.with_name(f".{name}.{os.getpid()}.{ending}")
+
+
+def _flush(path: Path) -> None:
+    for folder, _, names in os.walk(path):
+        for name in names:
+            sync(Path(folder) / name)
+        sync(Path(folder))
+    if not path.is_dir():
+        sync(path)
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):  # the original error is more informative

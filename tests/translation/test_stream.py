@@ -131,21 +131,22 @@ def test_a_line_on_a_pipe_is_answered_when_it_comes(directory: Path) -> None:
 
 def test_the_note_of_a_cut_off_job_cuts_what_came_after_it(tmp_path: Path) -> None:
     path = tmp_path / "out"
-    output = PartialOutput.open(path, {"a": "1"}, resume=False)
+    output = PartialOutput(path, {"a": "1"}, resume=False, say=print)
     output.write("one\n", lines=1, digest="d")
     output.close()
     with (tmp_path / "out.part").open("ab") as file:
         file.write(b"two\nhal")
     with pytest.raises(UsageError, match="interrupted"):
-        PartialOutput.open(path, {"a": "1"}, resume=False)
+        PartialOutput(path, {"a": "1"}, resume=False, say=print)
     with pytest.raises(UsageError, match="other settings"):
-        PartialOutput.open(path, {"a": "2"}, resume=True)
-    output = PartialOutput.open(path, {"a": "1"}, resume=True)
+        PartialOutput(path, {"a": "2"}, resume=True, say=print)
+    output = PartialOutput(path, {"a": "1"}, resume=True, say=print)
     assert (output.note.lines, output.note.input) == (1, "d")
     output.write("two\n", lines=1, digest="e")
     output.finish()
+    output.close()
     assert path.read_text() == "one\ntwo\n"
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["out"]
+    assert sorted(file.name for file in tmp_path.iterdir() if not file.name.startswith(".")) == ["out"]
 
 
 def job(directory: Path, source: Path, output: Path, *more: str) -> list[str]:

@@ -119,31 +119,8 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
-    return WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error), *more)
-
-
-@contextmanager
-def _replaced(target: Path, path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside the target; `path` is the user's name of it, for errors."""
-    temporary = _sibling(target, "tmp")
-    try:
-        make_directory(target.parent)
-        _remove(temporary)  # left by a killed process with the same id
-        yield temporary
-        _flush(temporary)
-        _swap(temporary, target)
-    except OSError as error:
-        raise cannot_write(path, error, "The previous content is unchanged.") from error
-    finally:
-        _remove(temporary)
-    try:
-        sync(target.parent)  # only the directory entry; other files there may be pipes or belong to someone else
-    except OSError as error:
-        raise cannot_write(path, error, "It was written, but a loss of power may still undo that.") from error
-
-
-def _swap(temporary: Path, target: Path) -> None:
+def rename_over(temporary: Path, target: Path) -> None:
+    """Give a complete, flushed file or directory its final name; an earlier one is replaced."""
     if target.is_dir() and temporary.is_dir():  # a file never replaces a directory
         aside = _sibling(target, "old")
         _remove(aside)
@@ -159,6 +136,30 @@ def _swap(temporary: Path, target: Path) -> None:
         with suppress(OSError):  # some file systems have no permissions
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
     temporary.replace(target)
+
+
+def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
+    return WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error), *more)
+
+
+@contextmanager
+def _replaced(target: Path, path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside the target; `path` is the user's name of it, for errors."""
+    temporary = _sibling(target, "tmp")
+    try:
+        make_directory(target.parent)
+        _remove(temporary)  # left by a killed process with the same id
+        yield temporary
+        _flush(temporary)
+        rename_over(temporary, target)
+    except OSError as error:
+        raise cannot_write(path, error, "The previous content is unchanged.") from error
+    finally:
+        _remove(temporary)
+    try:
+        sync(target.parent)  # only the directory entry; other files there may be pipes or belong to someone else
+    except OSError as error:
+        raise cannot_write(path, error, "It was written, but a loss of power may still undo that.") from error
 
 
 @contextmanager

@@ -2,21 +2,27 @@
 
     news.de.part        the output so far
     news.de.part.json   input lines done, bytes written, a hash of the input, the settings
+    news.de.part.lock   held while a process writes
     news.de             the finished output: the .part file, renamed
+    .news.de.done.json  with `resume`: what the finished output was made from, so that it is not made again
 
-A killed job may leave bytes beyond the recorded progress; resuming truncates them, so no line is lost or repeated.
+Progress is recorded after the output is flushed to the disk, so the record is never ahead of it. A killed job may
+leave bytes beyond the recorded progress; resuming truncates them, so no line is lost or repeated.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from tongsa.base.errors import DirectoryError, UsageError, WriteError
-from tongsa.base.files import write_atomically
+from tongsa.base.files import cannot_write, destination, rename_over, sync, write_atomically
+from tongsa.base.locks import locked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,82 +37,147 @@ class Note:
     """A hash of those lines."""
     settings: dict[str, str]
     """Settings that the output depends on."""
+    complete: bool = False
+    """These were all lines of the input."""
 
 
 class PartialOutput:
-    """`with PartialOutput.open(...) as output: output.write(...)`, then `output.finish()`."""
+    """`write` it piece by piece, `finish` and `close` it. One process at a time can have it open."""
 
-    def __init__(self, path: Path, note: Note) -> None:
-        self.path = path
-        self.part, self.note_path = _names(path)
-        self.note = note
-        try:
-            self._file: BinaryIO = self.part.open("r+b" if note.lines else "wb")
-            self._file.truncate(note.bytes)
-            self._file.seek(note.bytes)
-        except OSError as error:
-            raise _cannot_write(self.part, error) from error
-
-    @classmethod
-    def open(cls, path: Path, settings: dict[str, str], *, resume: bool) -> PartialOutput:
-        """Start a new job, or resume an interrupted one."""
-        part, note_path = _names(path)
-        if resume and note_path.is_file():
-            return cls(path, _read(note_path, settings))
-        if note_path.is_file():
-            raise UsageError(
-                f"{part} holds a job that was interrupted",
-                "To continue it:  --resume",
-                f"To start again:  remove {part} and {note_path}",
-            )
-        return cls(path, Note(lines=0, bytes=0, input="", settings=settings))
+    def __init__(self, path: Path, settings: dict[str, str], *, resume: bool, say: Callable[[str], None]) -> None:
+        """Start a new job, or with `resume` continue an interrupted one; `say` is told what the user should know."""
+        self.path = destination(path)
+        if self.path.is_dir():
+            raise WriteError(f"{path} cannot be written: it is a directory", "Name a file.")
+        self.part, self.note_path, self.lock, self.done = _names(self.path)
+        self._resume = resume
+        self._file: BinaryIO | None = None
+        with ExitStack() as stack:
+            stack.enter_context(locked(self.lock, f"a translation into {path}", say))
+            found = self._found(settings)
+            self.note = found or Note(lines=0, bytes=0, input="", settings=settings)
+            if not self.note.complete:
+                self._file = stack.enter_context(self._open())
+            self._held = stack.pop_all()
 
     def write(self, text: str, *, lines: int, digest: str) -> None:
         """Append the output for the next `lines` input lines; `digest` is a hash of the input so far."""
+        assert self._file is not None, "a complete output is not written to"
         try:
             self._file.write(text.encode())
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
             raise _cannot_write(self.part, error) from error
-        self.note = Note(
-            lines=self.note.lines + lines, bytes=self._file.tell(), input=digest, settings=self.note.settings
-        )
-        write_atomically(self.note_path, json.dumps(asdict(self.note)))
+        self._record(replace(self.note, lines=self.note.lines + lines, bytes=self._file.tell(), input=digest))
 
     def finish(self) -> None:
-        """Give the complete output its final name."""
-        self._file.close()
+        """Give the complete output its final name; after a kill at any point, resuming does the rest."""
+        if not self.note.complete:
+            self._record(replace(self.note, complete=True))
+        elif not self.note_path.is_file():  # an earlier run did all this
+            return
         try:
-            self.part.replace(self.path)
+            if self._file is not None:
+                self._file.close()
+            if self.part.exists():
+                self._forget(self.done)
+                rename_over(self.part, self.path)
+                sync(self.path.parent)
+            if self._resume:
+                write_atomically(self.done, self.note_path.read_bytes())
+            self.note_path.unlink(missing_ok=True)
         except OSError as error:
             raise _cannot_write(self.path, error) from error
-        self.note_path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # a full disk was reported by `write`
+            self._held.close()
+
+    def _found(self, settings: dict[str, str]) -> Note | None:
+        """Return the record of the job to continue, None to start a new one."""
+        if self._resume:
+            finished = self.path.is_file() and not self.note_path.is_file()
+            path = self.done if finished else self.note_path
+            if not path.is_file():
+                return None
+            note = _read(path)
+            _compare(note.settings, settings, self.path)
+            self._check(note, self.path if finished or (note.complete and not self.part.is_file()) else self.part)
+            return note
+        if self.note_path.is_file():
+            if not _read(self.note_path).complete:
+                raise UsageError(
+                    f"{self.part} holds a job that was interrupted",
+                    "To continue it:  --resume",
+                    f"To start again:  remove {self.part} and {self.note_path}",
+                )
+            self._forget(self.note_path)
+        return None
+
+    def _check(self, note: Note, file: Path) -> None:
+        """Check that the file is the one of the record."""
+        size = file.stat().st_size if file.is_file() else 0
+        if size < note.bytes or (note.complete and size != note.bytes):
+            again = f"To start again:  remove {self.part} and {self.note_path}"
+            raise DirectoryError(
+                f"{file} has {size:,} bytes, but {note.bytes:,} were written: something has changed it",
+                "To translate again, leave out --resume." if note.complete else again,
+            )
+
+    def _open(self) -> BinaryIO:
+        try:
+            file = self.part.open("r+b" if self.note.lines else "wb")
+            try:
+                file.truncate(self.note.bytes)
+                file.seek(self.note.bytes)
+            except OSError:
+                file.close()
+                raise
+        except OSError as error:
+            raise _cannot_write(self.part, error) from error
+        return file
+
+    @staticmethod
+    def _forget(record: Path) -> None:
+        """Remove a record durably, before what it describes changes."""
+        if record.exists():
+            try:
+                record.unlink()
+                sync(record.parent)
+            except OSError as error:
+                raise _cannot_write(record, error) from error
+
+    def _record(self, note: Note) -> None:
+        write_atomically(self.note_path, json.dumps(asdict(note)))
+        self.note = note
 
 
-def is_finished(path: Path) -> bool:
-    """Return True if an earlier run of the same job finished."""
-    return path.is_file() and not _names(path)[1].is_file()
+def _names(path: Path) -> tuple[Path, Path, Path, Path]:
+    part = [path.with_name(f"{path.name}.part{ending}") for ending in ("", ".json", ".lock")]
+    return part[0], part[1], part[2], path.with_name(f".{path.name}.done.json")
 
 
-def _names(path: Path) -> tuple[Path, Path]:
-    return path.with_name(f"{path.name}.part"), path.with_name(f"{path.name}.part.json")
-
-
-def _read(path: Path, settings: dict[str, str]) -> Note:
+def _read(path: Path) -> Note:
     try:
         note = Note(**json.loads(path.read_text(encoding="utf-8")))
+        if not (isinstance(note.lines, int) and isinstance(note.bytes, int) and isinstance(note.settings, dict)):
+            raise TypeError("values of another kind")
+        return note
     except (OSError, ValueError, TypeError) as error:
         raise DirectoryError(f"{path} is damaged: {error}", "Remove it and the .part file, and start again.") from error
-    before = {name: value for name, value in note.settings.items() if settings.get(name) != value}
-    if before or note.settings.keys() != settings.keys():
-        changed = [f"{name}: {value} before, {settings.get(name)} now" for name, value in before.items()]
-        raise UsageError(f"{path} was started with other settings", *changed, "Use the same settings, or start again.")
-    return note
+
+
+def _compare(before: dict[str, str], now: dict[str, str], path: Path) -> None:
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if names:
+        changed = [f"{name}: {before.get(name, '-')} before, {now.get(name, '-')} now" for name in names]
+        raise UsageError(
+            f"the translation into {path} was started with other settings",
+            *changed,
+            "Use the same settings with --resume, or start again without it.",
+        )
 
 
 def _cannot_write(path: Path, error: OSError) -> WriteError:
-    return WriteError(f"{path} cannot be written: {error.strerror or error}", "--resume continues where it stopped.")
+    return cannot_write(path, error, "--resume continues where it stopped.")

@@ -10,12 +10,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from tongsa.base.errors import CorpusError
-from tongsa.base.partial import PartialOutput, is_finished
+from tongsa.base.files import cannot_write, descriptor_of
+from tongsa.base.partial import PartialOutput
 from tongsa.base.progress import for_this_stream
 from tongsa.decoding.search import Search
 from tongsa.text.lines import decode, open_bytes
@@ -75,15 +76,16 @@ class LineTranslation:
                 advance(len(done.translations))
 
     def to_file(self, source: Path | None, path: Path, *, resume: bool) -> None:
-        if resume and is_finished(path):
-            print(f"{path} is complete", file=sys.stderr)
-            return
-        output = PartialOutput.open(path, self._settings(), resume=resume)
+        output = PartialOutput(path, self._settings(), resume=resume, say=_say)
         with ExitStack() as stack:
             stack.callback(output.close)
             stream = stack.enter_context(_opened(source))
             lines = Lines(stream)
             self._skip(lines, output, source)
+            if output.note.complete:
+                output.finish()
+                _say(f"{path} is complete")
+                return
             advance = stack.enter_context(_bar(stream, to_file=True))
             advance(lines.number)
             for done in self._stream(source).translate(lines):
@@ -93,10 +95,27 @@ class LineTranslation:
                 advance(len(done.translations))
             output.finish()
 
+    def into(self, source: Path | None, path: Path) -> None:
+        """Write into a device or pipe, which is never replaced, nor truncated if it is an open descriptor."""
+        number = descriptor_of(path)
+        try:
+            with os.fdopen(os.dup(number), "wb") if number is not None else path.open("wb") as file:
+                self._write_all(source, file)
+        except OSError as error:
+            raise cannot_write(path, error, "What was translated before is lost: write to a file instead.") from error
+
+    def _write_all(self, source: Path | None, file: BinaryIO) -> None:
+        with _opened(source) as stream, _bar(stream, to_file=True) as advance:
+            for done in self._stream(source).translate(Lines(stream)):
+                self._note(done.translations)
+                file.write(self.format.text(done.translations, done.window.first).encode())
+                file.flush()
+                advance(len(done.translations))
+
     def tell_notes(self) -> None:
         for note, count in self.notes.items():
             if note != "blank":
-                print(f"{count:,} of {self.count:,} lines: {note}", file=sys.stderr)
+                _say(f"{count:,} of {self.count:,} lines: {note}")
 
     def _note(self, translations: Sequence[Translation]) -> None:
         self.count += len(translations)
@@ -117,12 +136,9 @@ class LineTranslation:
         """The settings that must be the same for a resumed output to be consistent."""
         with self.weights.open("rb") as file:
             weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
-        return {
-            "weights": weights,
-            "engine": self.translator.made_with,
-            "search": str(self.search),
-            "format": str(self.format),
-        }
+        chosen = {f"search.{name}": str(value) for name, value in asdict(self.search).items()}
+        written = {f"output.{name}": str(value) for name, value in asdict(self.format).items()}
+        return {"weights": weights, "engine": self.translator.made_with, **chosen, **written}
 
     @staticmethod
     def _skip(lines: Lines, output: PartialOutput, source: Path | None) -> None:
@@ -132,10 +148,21 @@ class LineTranslation:
         digest = lines.skip(note.lines)
         if digest != note.input:
             raise CorpusError(
-                f"{source or 'standard input'} is not the input that {output.part} was made from",
+                f"{source or 'standard input'} is not the input that {output.path} was made from",
                 f"Its first {note.lines:,} lines have changed, so the two would not fit together.",
+                "To translate it from the beginning, leave out --resume.",
             )
-        print(f"continuing after line {note.lines:,}", file=sys.stderr)
+        if not note.complete:
+            _say(f"continuing after line {note.lines:,}")
+        elif lines.more():
+            raise CorpusError(
+                f"{source or 'standard input'} has more lines than the {note.lines:,} that {output.path} was made from",
+                "To translate it from the beginning, leave out --resume.",
+            )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def _print(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from tongsa.base.errors import UsageError
+from tongsa.base.files import descriptor_of, destination, is_special
 from tongsa.cli.document import DocumentOptions, translate_documents
 from tongsa.cli.options import Directory, EngineOptions, SearchOptions, grouped, renamed
 
@@ -89,6 +90,7 @@ def translate(
         raise UsageError("text on the command line excludes --input, --output and --resume")
     if files.resume and not files.output:
         raise UsageError("--resume needs --output: the file whose translation is to be continued")
+    target = _target(files)
     from tongsa.cli.lines import LineTranslation, OutputFormat
     from tongsa.runs.directory import Run
 
@@ -99,11 +101,32 @@ def translate(
     )
     if text:
         lines.texts(text)
-    elif files.output is None:
+    elif target is None:
         lines.to_standard_output(files.input_file)
+    elif _is_stream(target):
+        lines.into(files.input_file, target)
     else:
-        lines.to_file(files.input_file, files.output, resume=files.resume)
+        lines.to_file(files.input_file, target, resume=files.resume)
     lines.tell_notes()
+
+
+def _target(files: FileOptions) -> Path | None:
+    """Follow the links of --output; None is standard output. Errors come before a model is loaded."""
+    if files.output is None:
+        return None
+    target = destination(files.output)
+    if target.is_dir():
+        raise UsageError(f"--output {files.output} is a directory", "Name a file.")
+    if _is_stream(target) and files.resume:
+        raise UsageError(
+            f"--resume needs a file, and {files.output} is a device, a pipe or standard output",
+            "What was written there cannot be taken back. Leave out --resume, or write to a file.",
+        )
+    return None if descriptor_of(target) == 1 else target
+
+
+def _is_stream(target: Path) -> bool:
+    return descriptor_of(target) is not None or is_special(target)
 
 
 def _old_document(

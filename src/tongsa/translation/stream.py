@@ -63,6 +63,10 @@ class Lines:
                 self._take([line])
         return self._hash.hexdigest()
 
+    def more(self) -> bool:
+        """Read on; return True if there is another line."""
+        return any(line is not None for line in self._read)
+
     def windows(self, size: Callable[[], int]) -> Iterator[Window]:
         """Yield windows; `size` returns the most lines that the next one should have."""
         lines: list[bytes] = []

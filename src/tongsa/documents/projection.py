@@ -7,11 +7,11 @@ enclosed in the source, at word boundaries. If the tags are then not properly ne
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tongsa.documents.placeholders import MaskedText
+from tongsa.text.lines import nfc
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 _CLOSE, _ALONE, _OPEN = range(3)
@@ -100,7 +100,7 @@ def _joins_words(source: MaskedText, text: str, at: int) -> bool:
 
 def _characters(text: str) -> int:
     """Count the characters that are not white space."""
-    return sum(not c.isspace() for c in unicodedata.normalize("NFC", text))
+    return sum(not c.isspace() for c in nfc(text))
 
 
 def _spans(tokens: Sequence[str], text: str) -> list[Span]:

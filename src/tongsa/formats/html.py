@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tongsa.formats.html_tags import Attribute, Tags, Token, end_of_element
 from tongsa.formats.segments import Content, ContentBuilder, Options, Outcome, Segment
-from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of, replaced
+from tongsa.formats.spans import Edits, Encoded, Lines, Slot, SpanDocument, replaced
 
 # fmt: off
 INLINE = {
@@ -29,19 +30,14 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "summary", "aria-description", "aria-placeholder"}
 _META = {"description", "keywords", "og:title", "og:description", "twitter:title", "twitter:description"}
 
-_ATTRIBUTE = re.compile(
-    r"""(?P<name>[^\s"'<>/=]+)\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>[^\s"'<>=`]+))"""
-)
-_TOKEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:\]\]>|\Z)|<[!?][^>]*+>"
-    r"""|<(?P<close>/?)(?P<name>[A-Za-z][^\s/>"'<]*+)(?P<rest>(?:[^>"']|"[^"]{0,20000}+"|'[^']{0,20000}+')*+)>""",
-    re.DOTALL,
-)
+_SPACES = re.compile(r"\s+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,200}charset\s*=\s*["']?([A-Za-z0-9_.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.-]+)""",
     re.IGNORECASE,
 )
+_ASCII = b"<meta charset='x'> 1+ACY-2 \\u0041"
+"""Read differently by UTF-16, UTF-7 and codecs that are no encodings of text."""
 
 
 @dataclass(frozen=True)
@@ -55,30 +51,36 @@ class Item:
     closes: bool = False
     alone: bool = False
     inline: bool = True
+    attributes: tuple[Attribute, ...] = ()
 
 
 def open_document(data: bytes, path: Path, options: Options) -> HtmlDocument:
     encoded = Encoded.read(data, path, options.encoding or _charset(data), errors="xmlcharrefreplace")
     document = HtmlDocument(path, data, encoded)
     text = encoded.text
+    lines = Lines(text)
     group: list[Item] = []
     for item in _items(text):
         if item.inline:
             group.append(item)
         else:
-            document.slots += _slots(text, group)
+            document.slots += _slots(text, group, lines)
             group = []
-        if item.name and not item.closes and not (item.alone and item.name in UNTOUCHED):
-            document.attributes += _attributes(text, item)
-            document.also += _language(text, item, options)
-    document.slots += _slots(text, group)
+        document.attributes += _attributes(item, lines)
+        document.also += _language(item, options)
+    document.slots += _slots(text, group, lines)
     return document
 
 
 def _charset(data: bytes) -> str | None:
+    """Return the encoding that the file declares, unless it cannot be what the declaration itself is written in."""
     match = _CHARSET.search(data[:2048])
     name = (match[1] or match[2]).decode("ascii").lower() if match else ""
-    return {"iso-8859-1": "cp1252", "latin1": "cp1252"}.get(name, name) or None  # as browsers read it
+    name = {"iso-8859-1": "cp1252", "latin1": "cp1252"}.get(name, name)  # as browsers read it
+    try:
+        return name if name and _ASCII.decode(name) == _ASCII.decode("ascii") else None
+    except (LookupError, UnicodeError):
+        return None
 
 
 @dataclass
@@ -94,22 +96,21 @@ class HtmlDocument(SpanDocument):
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
         slots = [*self.slots, *self.attributes]
-        changed = (
-            [(s, o) for s, o in zip(slots, outcomes, strict=True) if o.changed and o.content != s.segment.content]
-            if outcomes
-            else []
-        )
+        changed = [
+            (number, slot, outcome)
+            for number, (slot, outcome) in enumerate(zip(slots, outcomes, strict=True) if outcomes else ())
+            if outcome.changed and outcome.content != slot.segment.content
+        ]
         if not changed:
             return self.data
         text = self.encoded.text
-        inner = [(s.start, s.end, s.render(o)) for s, o in changed if s in self.attributes]
+        inner = Edits((s.start, s.end, s.render(o)) for number, s, o in changed if number >= len(self.slots))
         edits = []
-        for slot, outcome in changed:
+        for _, slot, outcome in changed:
             if isinstance(slot, _Run):
-                here = [edit for edit in inner if slot.start <= edit[0] and edit[1] <= slot.end]
-                inner = [edit for edit in inner if edit not in here]
-                edits.append((slot.start, slot.end, slot.rendered(outcome, text, here)))
-        return self.encoded.write(replaced(text, [*edits, *inner, *self.also]), self.path)
+                edits.append((slot.start, slot.end, slot.rendered(outcome, text, inner)))
+        outside = inner.outside([(start, end) for start, end, _ in edits])
+        return self.encoded.write(replaced(text, [*edits, *outside, *self.also]), self.path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,85 +120,65 @@ class _Run(Slot):
     spans: dict[int, tuple[int, int]]
     """Position of the raw form, by mark number."""
 
-    def rendered(self, outcome: Outcome, text: str, inner: list[tuple[int, int, str]]) -> str:
+    def rendered(self, outcome: Outcome, text: str, inner: Edits) -> str:
         parts = []
         for part in outcome.content:
             if isinstance(part, str):
                 parts.append(html.escape(part, quote=False))
             else:
                 start, end = self.spans[part.number]
-                here = [(a - start, b - start, new) for a, b, new in inner if start <= a and b <= end]
+                here = [(a - start, b - start, new) for a, b, new in inner.inside(start, end)]
                 parts.append(replaced(text[start:end], here))
         return "".join(parts)
 
 
 def _items(text: str) -> Iterator[Item]:
+    tags = Tags(text)
     at = 0
-    position = 0
-    while match := _TOKEN.search(text, position):
-        position = match.end()
-        if match.start() > at:
-            yield Item(at, match.start())
-        name = (match["name"] or "").lower()
-        at = match.end()
+    while tag := tags.next(at):
+        start, name = tag.start, tag.name
+        if start > at:
+            yield Item(at, start)
+        at = tag.end
         if not name:
-            yield Item(match.start(), at, "!", alone=True, inline=match.group().startswith("<!--"))
-        elif match["close"]:
-            yield Item(match.start(), at, name, closes=True, inline=name in INLINE)
-        elif _untouched(name, match["rest"]) and name not in VOID and not match["rest"].endswith("/"):
-            at = position = _end_of(name, text, at)
-            yield Item(
-                match.start(),
-                at,
-                name if name in UNTOUCHED else "code",
-                alone=True,
-                inline=name in INLINE or name in ("code", "kbd", "samp", "var"),
-            )
+            yield Item(start, at, "!", alone=True, inline=text.startswith("<!--", start))
+        elif tag.closes:
+            yield Item(start, at, name, closes=True, inline=name in INLINE)
+        elif _untouched(tag) and name not in VOID and not tag.alone:
+            at = end_of_element(name, text, at)
+            inline = name in INLINE or name in ("code", "kbd", "samp", "var")
+            yield Item(start, at, name if name in UNTOUCHED else "code", alone=True, inline=inline)
         else:
-            yield Item(
-                match.start(), at, name, alone=name in VOID or match["rest"].endswith("/"), inline=name in INLINE
-            )
+            alone = name in VOID or tag.alone
+            yield Item(start, at, name, alone=alone, inline=name in INLINE, attributes=tag.attributes)
     if at < len(text):
         yield Item(at, len(text))
 
 
-def _untouched(name: str, rest: str) -> bool:
-    if name in UNTOUCHED:
-        return True
-    found = {m["name"].lower(): m["double"] or m["single"] or m["bare"] or "" for m in _ATTRIBUTE.finditer(rest)}
-    return ("translate" in found and found["translate"].lower() == "no") or (
-        "class" in found and "notranslate" in found["class"].split()
+def _untouched(tag: Token) -> bool:
+    found = {each.name: each.value for each in tag.attributes}
+    return (
+        tag.name in UNTOUCHED
+        or found.get("translate", "").lower() == "no"
+        or "notranslate" in found.get("class", "").split()
     )
 
 
-def _end_of(name: str, text: str, at: int) -> int:
-    """Return the position after the element's closing tag; inside scripts, nothing else is a tag."""
-    depth = 1
-    for match in re.compile(rf"<(/?){re.escape(name)}(?=[\s/>])[^>]*>?", re.IGNORECASE).finditer(text, at):
-        depth += -1 if match[1] else 0 if name in ("script", "style", "textarea") else 1
-        if depth == 0:
-            return match.end()
-    return len(text)
-
-
-def _slots(text: str, group: list[Item]) -> Iterator[Slot]:
+def _slots(text: str, group: list[Item], lines: Lines) -> Iterator[Slot]:
     pairs = _pairs(group)
+    blank = [not item.name and text[item.start : item.end].isspace() for item in group]
     first, last = 0, len(group) - 1
     while first <= last:
-        if _is_blank(text, group[first]) or (group[first].name and pairs.get(first, -1) < first):
+        if blank[first] or (group[first].name and pairs.get(first, -1) < first):
             first += 1  # spaces, and tags without a counterpart here
-        elif _is_blank(text, group[last]) or (group[last].name and last not in pairs):
+        elif blank[last] or (group[last].name and last not in pairs):
             last -= 1
         elif pairs.get(first) == last:
             first, last = first + 1, last - 1
         else:
             break
     if first <= last:
-        yield _run(text, group[first : last + 1])
-
-
-def _is_blank(text: str, item: Item) -> bool:
-    return not item.name and not text[item.start : item.end].strip()
+        yield _run(text, group[first : last + 1], lines)
 
 
 def _pairs(group: list[Item]) -> dict[int, int]:
@@ -215,7 +196,7 @@ def _pairs(group: list[Item]) -> dict[int, int]:
     return pairs
 
 
-def _run(text: str, items: list[Item]) -> _Run:
+def _run(text: str, items: list[Item], lines: Lines) -> _Run:
     marked = ContentBuilder()
     spans: dict[int, tuple[int, int]] = {}
 
@@ -239,47 +220,43 @@ def _run(text: str, items: list[Item]) -> _Run:
             marked.close(note(a, b), item.name)
         else:
             marked.open(note(a, b), item.name)
-    segment = Segment(id=line_of(text, start), content=marked.content())
+    segment = Segment(id=lines.name(start), content=marked.content())
     return _Run(start=start, end=end, segment=segment, render=lambda _: "", spans=spans)
 
 
 def _word(element: str) -> str:
     """Return the text a model sees for an element that stays unchanged: `<code>rm</code>` is a word of its sentence."""
-    inner = re.fullmatch(r"<[^<>]*>([^<>&\n]{1,40})</[^<>]*>", element)
+    inner = re.fullmatch(r"<[^<>]*+>([^<>&\n]{1,40}+)</[^<>]*+>", element)
     return inner[1].strip() if inner else ""
 
 
 def _text(text: str, start: int, end: int, marked: ContentBuilder, note: Callable[[int, int], str]) -> None:
     """Decode entities for letters and punctuation; entities with a special meaning become marks."""
-    waiting = ""
+    waiting: list[str] = []
     at = start
     for match in _ENTITY.finditer(text, start, end):
         decoded = html.unescape(match.group())
-        waiting += text[at : match.start()]
+        waiting.append(text[at : match.start()])
         at = match.end()
         if decoded != match.group() and decoded.isprintable() and not decoded.isspace() and decoded not in "&<>\"'":
-            waiting += decoded
+            waiting.append(decoded)
             continue
-        marked.text(re.sub(r"\s+", " ", waiting))
-        waiting = ""
+        marked.text(_SPACES.sub(" ", "".join(waiting)))
+        waiting = []
         marked.alone(note(match.start(), match.end()), decoded if decoded in "&<>\"'" else "")
-    marked.text(re.sub(r"\s+", " ", waiting + text[at:end]))
+    marked.text(_SPACES.sub(" ", "".join([*waiting, text[at:end]])))
 
 
-def _attributes(text: str, item: Item) -> Iterator[Slot]:
-    found = list(_ATTRIBUTE.finditer(text, item.start, item.end))
-    values = {m["name"].lower(): m["double"] or m["single"] or m["bare"] or "" for m in found}
-    for match in found:
-        name = match["name"].lower()
+def _attributes(item: Item, lines: Lines) -> Iterator[Slot]:
+    values = {each.name: each.value for each in item.attributes}
+    for name, value, start, end, quote in item.attributes:
         is_meta = item.name == "meta" and name == "content" and (values.get("name") or values.get("property")) in _META
         is_button = item.name == "input" and name == "value" and values.get("type") in ("submit", "button", "reset")
         if name not in ATTRIBUTES and not is_meta and not is_button:
             continue
-        quote = next(kind for kind in ("double", "single", "bare") if match[kind] is not None)
-        start, end = match.span(quote)
-        content = _decoded(text[start:end])
+        content = _decoded(value)
         if any(isinstance(part, str) and part.strip() for part in content):
-            segment = Segment(id=f"{line_of(text, start)}, {name}", content=content)
+            segment = Segment(id=f"{lines.name(start)}, {name}", content=content)
             yield Slot(start=start, end=end, segment=segment, render=lambda o, q=quote: _quoted(o, q))  # type: ignore[misc]
 
 
@@ -290,19 +267,13 @@ def _decoded(raw: str) -> Content:
 
 def _quoted(outcome: Outcome, quote: str) -> str:
     text = "".join(part if isinstance(part, str) else part.output for part in outcome.content)
-    if quote == "bare":
+    if not quote:
         return '"' + text.replace('"', "&quot;") + '"'
-    return text.replace('"', "&quot;") if quote == "double" else text.replace("'", "&#39;")
+    return text.replace('"', "&quot;") if quote == '"' else text.replace("'", "&#39;")
 
 
-def _language(text: str, item: Item, options: Options) -> Iterator[tuple[int, int, str]]:
+def _language(item: Item, options: Options) -> Iterator[tuple[int, int, str]]:
     """Change <html lang="en"> to <html lang="de">."""
-    if item.name != "html":
-        return
-    for match in _ATTRIBUTE.finditer(text, item.start, item.end):
-        value = next(kind for kind in ("double", "single", "bare") if match[kind] is not None)
-        if (
-            match["name"].lower() in ("lang", "xml:lang")
-            and match[value].lower().split("-")[0] == options.languages.source.lower()
-        ):
-            yield *match.span(value), options.languages.target
+    for name, value, start, end, _ in item.attributes if item.name == "html" else ():
+        if name in ("lang", "xml:lang") and value.lower().split("-")[0] == options.languages.source.lower():
+            yield start, end, options.languages.target

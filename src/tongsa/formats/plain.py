@@ -15,7 +15,7 @@ from pathlib import Path
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading, aligned_files
 from tongsa.formats.segments import Options, Outcome, Segment
-from tongsa.formats.spans import Encoded, Slot, SpanDocument, line_of
+from tongsa.formats.spans import Encoded, Lines, Slot, SpanDocument
 from tongsa.formats.wrapping import width, wrap
 from tongsa.formats.writers import WritePair, one_line, text_file
 from tongsa.text.lines import read_lines
@@ -23,8 +23,9 @@ from tongsa.text.lines import read_lines
 WRAPPED = range(50, 101)
 """A line with at least this many columns and text below it was wrapped: its sentence continues on the next line."""
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
-_BULLET = re.compile(r"\s*(?:[-+*•–]|\d{1,3}[.)]|\([a-z\d]\)|>)\s")
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|$)")
+_LINE_END = re.compile(r"(?:(?<![ \t])[ \t]++)?(?:\r\n|\r|\n)[ \t]*+")
+_BULLET = re.compile(r"\s*+(?:[-+*•–]|\d{1,3}[.)]|\([a-z\d]\)|>)\s")
 
 
 def read_pairs(prefix: Path, reading: Reading) -> Iterator[Pair]:
@@ -87,7 +88,10 @@ def write_pairs(prefix: Path, reading: Reading, changed: Counter[str]) -> Iterat
 def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
     document = SpanDocument(path, data, encoded)
-    document.slots = [_slot(encoded.text, start, end) for start, end in _paragraphs(encoded.text)]
+    lines = Lines(encoded.text)
+    document.slots = [
+        _slot(encoded.text[start:end], start, lines.name(start)) for start, end in _paragraphs(encoded.text)
+    ]
     return document
 
 
@@ -128,11 +132,14 @@ def _span(text: str, group: list[re.Match[str]]) -> Iterator[tuple[int, int]]:
             yield start + left, start + len(whole.rstrip())
 
 
-def _slot(text: str, start: int, end: int) -> Slot:
-    original = text[start:end]
-    content = re.sub(r"[ \t]*(?:\r\n|\r|\n)[ \t]*", " ", original)
-    segment = Segment(id=line_of(text, start), content=(content,))
-    return Slot(start=start, end=end, segment=segment, render=lambda outcome: _rendered(outcome, original))
+def _slot(original: str, start: int, name: str) -> Slot:
+    segment = Segment(id=name, content=(_LINE_END.sub(" ", original),))
+    return Slot(
+        start=start,
+        end=start + len(original),
+        segment=segment,
+        render=lambda outcome: _rendered(outcome, original),
+    )
 
 
 def _rendered(outcome: Outcome, original: str) -> str:

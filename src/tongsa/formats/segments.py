@@ -7,6 +7,7 @@ is not text (a tag, a footnote, a line break, `%s`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
@@ -65,6 +66,8 @@ class ContentBuilder:
     raws: list[str] = field(default_factory=list)
     parts: list[str | Mark] = field(default_factory=list)
     _waiting: list[tuple[str, int]] = field(default_factory=list)
+    _names: Counter[str] = field(default_factory=Counter)
+    """How many marks of each name are waiting."""
 
     def text(self, text: str) -> None:
         if text:
@@ -76,16 +79,18 @@ class ContentBuilder:
 
     def open(self, raw: str, name: str) -> None:
         self._waiting.append((name, len(self.parts)))
+        self._names[name] += 1
         self.alone(raw)
 
     def close(self, raw: str, name: str) -> None:
         """Add a closing mark; unmatched opening and closing marks are single marks."""
-        if not any(name == each for each, _ in self._waiting):
+        if not self._names[name]:
             self.alone(raw)
             return
-        while self._waiting[-1][0] != name:
-            self._waiting.pop()
-        place = self._waiting.pop()[1]
+        opened = ""
+        while opened != name:
+            opened, place = self._waiting.pop()
+            self._names[opened] -= 1
         opening = self.parts[place]
         assert isinstance(opening, Mark)
         self.parts[place] = replace(opening, role="open", pair=opening.number)

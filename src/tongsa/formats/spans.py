@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,17 +47,24 @@ class Encoded:
                 f"{path}: {self.encoding} has no {text[error.start]!r}, which the translation needs",
                 "Convert the file to UTF-8 first.",
             ) from error
+        except UnicodeError as error:
+            raise CorpusError(
+                f"{path}: the translation cannot be written in {self.encoding} ({error})",
+                "Convert the file to UTF-8 first.",
+            ) from error
 
 
 def _decode(data: bytes, path: Path, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = data.count(b"\n", 0, error.start) + 1
         raise CorpusError(
             f"{path}, line {line:,}: not {encoding} (0x{data[error.start]:02x}: {error.reason})",
             ANOTHER_ENCODING,
         ) from error
+    except UnicodeError as error:  # codecs such as `idna` give no position
+        raise CorpusError(f"{path}: not {encoding} ({error})", ANOTHER_ENCODING) from error
     except LookupError as error:
         raise unknown_encoding(encoding) from error
 
@@ -110,5 +119,31 @@ def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return "".join(pieces) + text[at:]
 
 
-def line_of(text: str, at: int) -> str:
-    return f"line {text.count(chr(10), 0, at) + 1}"
+class Edits:
+    """Edits (start, end, new), from left to right."""
+
+    def __init__(self, edits: Iterable[tuple[int, int, str]]) -> None:
+        self._edits = list(edits)
+        self._starts = [start for start, _, _ in self._edits]
+
+    def inside(self, start: int, end: int) -> list[tuple[int, int, str]]:
+        return self._edits[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def outside(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
+        """Return the edits that are in none of the spans, which are given from left to right."""
+        edits: list[tuple[int, int, str]] = []
+        at = 0
+        for start, end in spans:
+            edits += self.inside(at, start)
+            at = end
+        return edits + self._edits[bisect_left(self._starts, at) :]
+
+
+class Lines:
+    """Names the line of a position in a text: `line 12`."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+
+    def name(self, at: int) -> str:
+        return f"line {bisect_left(self._ends, at) + 1}"

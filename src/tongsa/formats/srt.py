@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 
 from tongsa.formats.segments import ContentBuilder, Options, Outcome, Segment
@@ -14,59 +14,66 @@ from tongsa.formats.wrapping import HIDDEN, balance, width
 COLUMNS = 42
 """The usual limit of a subtitle line; a file with longer ones keeps its own longest."""
 
-_TIMING = re.compile(r"^[ \t]*(?:\d+:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*-->.*$", re.MULTILINE)
-_TAG = re.compile(r"<(/?)([A-Za-z]*)[^<>]*>|\{\\[^{}]*\}")
-_PRIVATE = re.compile("[\U00100000-\U0010fffd]")
-_SPEAKER = re.compile(r"\s*[-–—]\s?(?=\S)")
+_TIMING = re.compile(r"[ \t]*+(?:\d++:)?\d{1,2}:\d{2}[,.]\d{1,3}[ \t]*+-->")
+_LINE = re.compile(r"[^\r\n]++")
+_LINE_END = re.compile(r"(?:(?<![ \t])[ \t]++)?\r?\n[ \t]*+")
+_TAG = re.compile(r"<(/?)([A-Za-z]*+)[^<>]*+>|\{\\[^{}]*+\}")
+_SPEAKER = re.compile(r"\s*+[-–—]\s?(?=\S)")
 
 
 def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
     document = SpanDocument(path, data, encoded)
     cues = list(_cues(encoded.text))
-    longest = max(
-        (width(_TAG.sub("", line)) for _, start, end in cues for line in encoded.text[start:end].splitlines()),
-        default=0,
-    )
+    lines = (line for _, start, end in cues for line in encoded.text[start:end].splitlines())
+    longest = max((width(_TAG.sub("", line)) for line in lines), default=0)
+    newline = "\r\n" if "\r\n" in encoded.text else "\n"
     for name, start, end in cues:
-        document.slots += _slots(encoded.text, start, end, name, max(COLUMNS, longest))
+        document.slots += _slots(encoded.text[start:end], start, name, max(COLUMNS, longest), newline)
     return document
 
 
 def _cues(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the text between each timing line and the next blank line."""
-    blank = re.compile(r"\r?\n[ \t]*\r?\n|\s*\Z")
-    for match in _TIMING.finditer(text):
-        start = match.end()
-        while start < len(text) and text[start] in "\r":
-            start += 1
-        end = blank.search(text, start)
-        stop = end.start() if end else len(text)
-        start = start + 1 if text.startswith("\n", start) else start
-        if text[start:stop].strip():
-            yield match.group().strip().split("-->")[0].strip(), start, stop
+    """Yield the name and span of each cue: the lines between its timing and a blank line or the next timing."""
+    name = ""
+    lines: list[tuple[int, int]] = []
+    is_open = False
+    at = 0
+    for line in text.split("\n"):
+        timing = _TIMING.match(line)
+        if timing and lines and text[slice(*lines[-1])].strip().isdecimal():
+            lines.pop()  # the number of the cue that begins here
+        if timing or not line.strip(" \t\r"):
+            if lines:
+                yield name, lines[0][0], lines[-1][1]
+            lines, is_open = [], bool(timing)
+            name = line.split("-->")[0].strip()
+        elif is_open:
+            lines.append((at, at + len(line.rstrip("\r"))))
+        at += len(line) + 1
+    if lines:
+        yield name, lines[0][0], lines[-1][0] + len(text[slice(*lines[-1])].rstrip())
 
 
-def _slots(text: str, start: int, end: int, name: str, columns: int) -> Iterator[Slot]:
+def _slots(cue: str, start: int, name: str, columns: int, newline: str) -> Iterator[Slot]:
     """Yield one slot per cue, or one per speaker if lines begin with a dash."""
-    lines = list(re.finditer(r"[^\r\n]+", text[start:end]))
+    lines = list(_LINE.finditer(cue))
     speakers = [i for i, line in enumerate(lines) if _SPEAKER.match(_TAG.sub("", line.group()))]
     borders = [*speakers, len(lines)] if speakers and speakers[0] == 0 else [0, len(lines)]
     for first, after in pairwise(borders):
-        begin, stop = start + lines[first].start(), start + lines[after - 1].end()
-        dash = _SPEAKER.match(text[begin:stop]) if borders[0] in speakers else None
+        begin, stop = lines[first].start(), lines[after - 1].end()
+        dash = _SPEAKER.match(cue[begin:stop]) if borders[0] in speakers else None
         begin += dash.end() if dash else 0
-        raw = text[begin:stop]
-        marked = _marked(raw)
+        marked = _marked(cue[begin:stop])
         segment = Segment(id=name, content=marked.content())
         room = columns - (width(dash.group()) if dash else 0)
-        render = _renderer(marked.raws, after - first, room, "\r\n" if "\r\n" in text else "\n")
-        yield Slot(start=begin, end=stop, segment=segment, render=render)
+        render = _renderer(marked.raws, after - first, room, newline)
+        yield Slot(start=start + begin, end=start + stop, segment=segment, render=render)
 
 
 def _marked(raw: str) -> ContentBuilder:
     """Join the lines into one text; tags become marks."""
-    raw = re.sub(r"[ \t]*\r?\n[ \t]*", " ", raw)
+    raw = _LINE_END.sub(" ", raw)
     marked = ContentBuilder()
     end = 0
     for match in _TAG.finditer(raw):
@@ -87,16 +94,16 @@ def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callab
     def render(outcome: Outcome) -> str:
         """Wrap lines, with each tag (and each such character of the text itself) as one character of no width."""
         hidden: list[str] = []
-
-        def hide(shown: str) -> str:
-            hidden.append(shown)
-            return chr(HIDDEN + len(hidden) - 1)
-
-        text = "".join(
-            _PRIVATE.sub(lambda m: hide(m.group()), p) if isinstance(p, str) else hide(tags[p.number])
-            for p in outcome.content
-        )
-        cut = newline.join(balance(text, lines, columns))
-        return _PRIVATE.sub(lambda m: hidden[ord(m.group()) - HIDDEN], cut)
+        shown: list[str] = []
+        for part in outcome.content:
+            if isinstance(part, str):
+                hidden += HIDDEN * part.count(HIDDEN)
+                shown.append(part)
+            else:
+                hidden.append(tags[part.number])
+                shown.append(HIDDEN)
+        cut = newline.join(balance("".join(shown), lines, columns))
+        pieces = cut.split(HIDDEN)
+        return "".join(chain.from_iterable(zip(pieces, [*hidden, ""], strict=True)))
 
     return render

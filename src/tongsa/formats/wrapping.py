@@ -4,37 +4,45 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable
 
-HIDDEN = 0x100000
-"""First of the private-use characters that represent tags, which have no width."""
+HIDDEN = "\U00100000"
+"""Represents a tag, which has no width; which tag is known from the order of these characters."""
 
-BLOCK_START = re.compile(r"(?:[-+*>#|=~]|\d+[.)]|```)")
+BLOCK_START = re.compile(r"(?:[-+*>#|=~]|\d++[.)]|```)")
 """Matches the beginning of a list, a heading or a rule in Markdown."""
 
 
 def width(text: str) -> int:
     """Return the width of a text in columns; Hangul, kana and Chinese characters have two."""
-    return sum(_width(c) for c in text)
+    return len(text) if text.isascii() else sum(map(_width, text))
 
 
 def _width(character: str) -> int:
-    if character >= chr(HIDDEN) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+    if character == HIDDEN or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Wrap into lines of at most `columns` columns, if the words allow it.
+    """Wrap into lines of at most `columns` columns, if the words allow it."""
+    return wrap_words(text.split(), columns)
 
-    No line after the first begins like a list or a heading in Markdown.
-    """
-    lines: list[str] = []
-    for word in text.split():
-        if lines and (width(lines[-1]) + 1 + width(word) <= columns or BLOCK_START.match(word)):
-            lines[-1] += " " + word
+
+def wrap_words(words: Iterable[str], columns: int) -> list[str]:
+    """Put words into lines; no line after the first begins like a list or a heading in Markdown."""
+    lines: list[list[str]] = []
+    used = 0
+    for word in words:
+        needed = width(word)
+        if lines and (used + 1 + needed <= columns or BLOCK_START.match(word)):
+            lines[-1].append(word)
+            used += 1 + needed
         else:
-            lines.append(word)
-    return lines or [""]
+            lines.append([word])
+            used = needed
+    return [" ".join(line) for line in lines] or [""]
 
 
 def balance(text: str, lines: int, columns: int) -> list[str]:
@@ -42,22 +50,30 @@ def balance(text: str, lines: int, columns: int) -> list[str]:
 
     Text without spaces is cut between characters.
     """
-    text = " ".join(text.split())
-    needed = max(lines, -(-width(text) // max(1, columns)))
-    if needed <= 1 or width(text) <= columns // 2:
+    words = text.split()
+    text = " ".join(words)
+    whole = width(text)
+    needed = max(lines, -(-whole // max(1, columns)))
+    if needed <= 1 or whole <= columns // 2:
         return [text]
-    target = -(-width(text) // needed)
-    for limit in range(target, max(columns, target) + 1):
-        cut = wrap(text, limit) if " " in text else _cut(text, limit)
-        if len(cut) <= needed:
-            return cut
-    return wrap(text, columns) if " " in text else _cut(text, columns)
+    target = -(-whole // needed)
+    limits = range(target, max(columns, target) + 1)
+
+    def cut(limit: int) -> list[str]:
+        return wrap_words(words, limit) if len(words) > 1 else _cut(text, limit)
+
+    # A higher limit never needs more lines: the first that needs few enough is found by halving.
+    first = bisect_left(limits, True, key=lambda limit: len(cut(limit)) <= needed)
+    return cut(limits[first] if first < len(limits) else columns)
 
 
 def _cut(text: str, columns: int) -> list[str]:
-    lines = [""]
+    lines: list[list[str]] = [[]]
+    used = 0
     for character in text:
-        if width(lines[-1]) + width(character) > columns and character not in "。、，．！？」』）!?,.)":
-            lines.append("")
-        lines[-1] += character
-    return lines
+        if used + _width(character) > columns and character not in "。、，．！？」』）!?,.)":
+            lines.append([])
+            used = 0
+        lines[-1].append(character)
+        used += _width(character)
+    return ["".join(line) for line in lines]

@@ -84,9 +84,33 @@ def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
         raise unknown_encoding(encoding) from error
 
 
+ACCENTS = 64
+"""Accents in a row that normalisation may put in order by itself; its time grows with the square of their number."""
+
+
 def nfc(text: str) -> str:
     """Unicode NFC: one form for letters with accents and for Hangul syllables."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text if len(text) <= 16 * ACCENTS else _with_ordered_accents(text))
+
+
+def _with_ordered_accents(text: str) -> str:
+    """Put each long row of accents into the order of NFC, so that normalising takes linear time."""
+    accent = unicodedata.combining
+    pieces, end = [], 0
+    for at in range(0, len(text), ACCENTS):  # a longer row has a character at one of these positions
+        if at < end or not accent(text[at]):
+            continue
+        first, last = at, at + 1
+        while first > end and accent(text[first - 1]):
+            first -= 1
+        while last < len(text) and accent(text[last]):
+            last += 1
+        row = "".join(unicodedata.normalize("NFD", each) for each in text[first:last])
+        pieces += [text[end:first], *sorted(row, key=accent)]
+        end = last
+    return "".join([*pieces, text[end:]])
 
 
 # SentencePiece writes spaces as U+2581, and would turn that character into a space.

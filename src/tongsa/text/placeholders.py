@@ -1,8 +1,8 @@
 """Placeholders: parts of a text that a translation must keep unchanged: `%s`, `{name}`, `<b>`, `&amp;`, URLs, code.
 
 One regular expression with one alternative per kind, tried in the order below at every position from left to right, so
-placeholders never overlap: a URL inside a tag is part of the tag. Ambiguous quantifiers are possessive or bounded, so
-the time is linear for every text.
+placeholders never overlap: a URL inside a tag is part of the tag. Ambiguous quantifiers are possessive or bounded, and
+a tag holds only a few `<`, so that no character is read from many beginnings: the time is linear for every text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ class Placeholder(NamedTuple):
     kind: str
 
 
-_ATTRIBUTE = r"""\s++[\w:.@-]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s"'<>=`]++))?+"""
+_BARE = r"""\s++[\w:.@-]++(?:\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'|[^\s"'<>=`]++)|(?!\s*+=))"""
+_WITH_LESS_THAN = r"""\s++[\w:.@-]++\s*+=\s*+(?:"(?:[^"<]*+<){1,4}+[^"<]*+"|'(?:[^'<]*+<){1,4}+[^'<]*+')"""
+ATTRIBUTES = rf"(?:{_BARE})*+(?:{_WITH_LESS_THAN}(?:{_BARE})*+){{0,4}}+"
+"""The attributes of a tag; at most four of their values have a `<`, and at most four each."""
+COMMENT = r"<!--(?:[^<-]|-(?!->)|<(?!!--))*+-->"
 _NESTED = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+"
 # Scripts written without spaces, and closing marks, end a URL: "https://tongsa.example에서" is a URL and a particle.
 _URL = r"""[^\s<>"'`{}|\\^\u2018-\u201f\u2026\u00ab\u00bb\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]"""
@@ -38,7 +42,7 @@ KINDS: dict[str, str] = {
         r"(?<!`)(?P<ticks>`{1,3})(?!`)(?=[^`\s][^`\n]*+(?<!\s)(?P=ticks)(?!`))"
         r"[^`'\n]*+(?:'[^`'\n]*+'[^`'\n]*+)*+(?P=ticks)(?!`)"
     ),
-    "tag": rf"<(?:!--(?:[^<-]|-(?!->)|<(?!!--))*+-->|/?+(?:[A-Za-z][\w:.-]*+|\d++)(?:{_ATTRIBUTE})*+\s*+/?+>)",
+    "tag": rf"{COMMENT}|</?+(?:[A-Za-z][\w:.-]*+|\d++){ATTRIBUTES}\s*+/?+>",
     "url": rf"\b(?:(?:https?|ftps?|file|ssh|git|ws)://|mailto:|www\.(?=[a-z0-9])){_URL}++",
     "email": r"(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
     "entity": r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
@@ -55,7 +59,10 @@ KINDS: dict[str, str] = {
         r"|[A-Z_][A-Z0-9_]{1,40}%)"
     ),
     "qt": r"%L?\d{1,2}(?![\d$])",
-    "number": rf"(?<![\w.,])(?:[€$£¥₩]\s?{_DIGITS}|{_DIGITS}[ \u00a0\u202f]?(?:{_UNITS})(?![A-Za-z\d'’]))",
+    "number": (
+        rf"(?<![\w.,])(?<!\d['\u202f\u00a0])"
+        rf"(?:[€$£¥₩]\s?{_DIGITS}|{_DIGITS}[ \u00a0\u202f]?(?:{_UNITS})(?![A-Za-z\d'’]))"
+    ),
 }
 
 _ANY = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in KINDS.items()))
@@ -86,12 +93,16 @@ def counts(text: str) -> Counter[str]:
 
 def _without_closing_marks(text: str) -> str:
     """Exclude a full stop or bracket after a URL, unless the bracket was opened inside the URL."""
-    while text[-1:] in tuple(".,;:!?)]*_"):
-        opening = _CLOSING.get(text[-1])
-        if opening and text.count(opening) >= text.count(text[-1]):
-            break
-        text = text[:-1]
-    return text
+    counts = {bracket: text.count(bracket) for pair in _CLOSING.items() for bracket in pair}
+    end = len(text)
+    while end and text[end - 1] in ".,;:!?)]*_":
+        last = text[end - 1]
+        if last in _CLOSING:
+            if counts[_CLOSING[last]] >= counts[last]:
+                break
+            counts[last] -= 1
+        end -= 1
+    return text[:end]
 
 
 def masked(source: str, target: str) -> tuple[str, str] | None:

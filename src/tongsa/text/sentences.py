@@ -13,13 +13,14 @@ from collections.abc import Iterator
 _CLOSERS = "\"'”’»›)\\]}」』】）》〉"
 _OPENERS = "\"'“‘„‚«‹(\\[{¿¡「『【（《〈*_–—\\-"
 _END = re.compile(
-    rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*\s*)"
-    rf"|(?P<marks>[.!?…‥]+[{_CLOSERS}]*)(?P<gap>[ \t\u00a0\u3000]+)"
-    r"|(?P<line>\n\s*)"
+    rf"(?P<wide>[。！？｡]++[{_CLOSERS}]*+\s*+)"
+    rf"|(?<![.!?…‥])(?P<marks>[.!?…‥]++[{_CLOSERS}]*+)[ \t\u00a0\u3000]++"
+    r"|(?P<line>\n\s*+)"
 )
+_SPACE = re.compile(r"\s*+")
 _STARTS = re.compile(rf"[{_OPENERS}]*\s?(?P<first>.)", re.DOTALL)
-_WORD = re.compile(r"[\w.\-’']+$")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$|^[^\W\d_]$")
+_WORD = re.compile(r"(?<![\w.\-’'])[\w.\-’']++$")
+_INITIALS = re.compile(r"[^\W\d_]\.[^\W\d_]$|^[^\W\d_]$")
 
 _EVERYWHERE = {
     "etc",
@@ -223,19 +224,27 @@ def _base(language: str) -> str:
 
 def _sentences(text: str, language: str) -> Iterator[str]:
     begin = 0
+    first = _after_spaces(text, begin)
     for match in _END.finditer(text):
-        if match.start() < begin or match.end() == len(text):
-            continue
-        if not text[begin : match.end()].strip() or not (
-            match["wide"] or match["line"] or _ends(text, begin, match, language)
-        ):
-            continue
-        if match["wide"] and _goes_on_after_quote(text, match):
-            continue
-        yield text[begin : match.end()]
-        begin = match.end()
+        if match.end() == len(text):
+            break
+        if match["line"]:
+            ends = match.start() > first  # otherwise there is nothing but white space yet
+        elif match["wide"]:
+            ends = not _goes_on_after_quote(text, match)
+        else:
+            ends = _ends(text, first, match, language)
+        if ends:
+            yield text[begin : match.end()]
+            begin = match.end()
+            first = _after_spaces(text, begin)
     if begin < len(text):
         yield text[begin:]
+
+
+def _after_spaces(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
 
 
 def _goes_on_after_quote(text: str, match: re.Match[str]) -> bool:
@@ -244,6 +253,7 @@ def _goes_on_after_quote(text: str, match: re.Match[str]) -> bool:
 
 
 def _ends(text: str, begin: int, match: re.Match[str], language: str) -> bool:
+    """Return True if the sentence that begins at `begin` ends with this match."""
     starts = _STARTS.match(text, match.end())
     first = starts["first"] if starts else ""
     if first.islower() or first in ",;:)" or (language == "fr" and text.startswith("»", match.end())):
@@ -254,7 +264,7 @@ def _ends(text: str, begin: int, match: re.Match[str], language: str) -> bool:
     before = _WORD.search(text[max(begin, match.start() - 40) : match.start()])
     word = before.group() if before else ""
     if _is_number(word):
-        is_list = text[begin : match.start()].strip() == word
+        is_list = match.start() - begin == len(word)
         return not (is_list or (language in ORDINALS and len(word) <= 2))
     if word.lower() in _EVERYWHERE | ABBREVIATIONS.get(language, set()):
         # "No. 5", but "He said no. Then": only a number follows these for certain

@@ -15,11 +15,11 @@ $(USERS): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	# torch first: the pinned build, before anything can ask for another one
 	$(PIP) torch
-	$(PIP) -e '.[serve,pictures]'
+	$(PIP) -e '.[train,serve,pictures]'
 	touch $@
 
 $(TOOLS): $(USERS)
-	$(PIP) -e '.[dev,serve,pictures]'
+	$(PIP) -e '.[dev,train,serve,pictures]'
 	touch $@
 
 demo: $(USERS)  ## train a Korean-English translator on the built-in corpus, and show it

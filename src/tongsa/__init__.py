@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tongsa.base.errors import torch_needed
+
 __version__ = "0.2.0"
 __all__ = [
     "LanguageModel",
@@ -39,15 +41,18 @@ def __getattr__(name: str) -> Any:
 
         return translate_document
     if name in ("train", "resume"):
-        from tongsa.training import run
+        with torch_needed(f"tongsa.{name}"):
+            from tongsa.training import run
 
         return getattr(run, name)
     if name == "LanguageModel":
-        from tongsa.tasks.language_model import LanguageModel
+        with torch_needed(f"tongsa.{name}"):
+            from tongsa.tasks.language_model import LanguageModel
 
         return LanguageModel
     if name == "QuestionAnswerer":
-        from tongsa.tasks.question_answering import QuestionAnswerer
+        with torch_needed(f"tongsa.{name}"):
+            from tongsa.tasks.question_answering import QuestionAnswerer
 
         return QuestionAnswerer
     if name == "attention_html":

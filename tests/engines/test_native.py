@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
+from tongsa.decoding.search import aligning_layer
 from tongsa.engines.base import similar_lengths
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
-from tongsa.models.contracts import aligning_layer
 from tongsa.models.recurrent import RecurrentSection
 from tongsa.models.transformer import Transformer
 

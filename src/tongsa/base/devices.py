@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import UsageError, torch_needed
 
 if TYPE_CHECKING:
     import torch
@@ -24,10 +25,14 @@ def choose_device(name: str) -> torch.device:
 
 
 def device_name(name: str) -> str:
-    """Return the name of the device; imports torch (a second or two) only if there may be a GPU."""
-    if name == "cpu" or (name == "auto" and not may_have_gpu()):
+    """Return the name of the device; imports torch (a second or two) only if there may be a GPU.
+
+    Without torch, `auto` is the CPU.
+    """
+    if name == "cpu" or (name == "auto" and (not may_have_gpu() or find_spec("torch") is None)):
         return "cpu"
-    import torch
+    with torch_needed(f"the device {name}"):
+        import torch
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"

@@ -15,6 +15,9 @@ Each message says what is wrong, where (file and line), and what to do next.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class TongsaError(Exception):
     """An error for the user: what is wrong, lines of explanation, and what to do next."""
@@ -59,5 +62,17 @@ class TrainingError(TongsaError):
 class MissingExtraError(TongsaError):
     """An optional package is not installed."""
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed", f"Install it with:  pip install 'tongsa[{extra}]'")
+    def __init__(self, package: str, extra: str, needed_by: str = "") -> None:
+        what = f"{needed_by} needs {package}, which is not installed" if needed_by else f"{package} is not installed"
+        super().__init__(what, f"Install it with:  pip install 'tongsa[{extra}]'")
+
+
+@contextmanager
+def torch_needed(by: str) -> Iterator[None]:
+    """Turn a failed import of torch into an error that says what needs it, and how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "torch":
+            raise
+        raise MissingExtraError("torch", "train", needed_by=by) from error

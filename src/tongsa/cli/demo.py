@@ -31,6 +31,7 @@ def demo(
     from tongsa.evaluation.metrics import METRICS, score
     from tongsa.runs.directory import Run
 
+    train = tongsa.train  # first: without torch, nothing is written
     show = for_this_stream()
     show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")
     parts = dict(zip(("train", "valid", "test"), corpus(pairs, 500, 500, seed=1), strict=True))
@@ -39,7 +40,7 @@ def demo(
             write_atomically(out / "corpus" / f"{name}.{language}", "".join(pair[side] + "\n" for pair in part))
     translator_directory = out / "ko-en"
     shutil.rmtree(translator_directory, ignore_errors=True)  # from an earlier run of the demo
-    translator = tongsa.train(
+    translator = train(
         out / "corpus" / "train",
         source="ko",
         target="en",

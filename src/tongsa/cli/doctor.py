@@ -9,9 +9,9 @@ import sys
 
 from tongsa.base.devices import usable_cores
 
-PACKAGES = ["torch", "numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
+PACKAGES = ["numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
 PACKAGES += ["lxml", "polib", "py3langid"]
-EXTRAS = {"tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
+EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
 
 
 def doctor() -> None:
@@ -63,6 +63,8 @@ def _int8() -> str:
 def _gpu() -> str:
     try:
         import torch
+    except ModuleNotFoundError:
+        return "unknown: training and GPUs need torch"
     except ImportError as error:  # a broken installation is worth reporting
         return f"unknown: PyTorch cannot be imported ({error})"
     if not torch.cuda.is_available():

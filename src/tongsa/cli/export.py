@@ -33,7 +33,6 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} already exists", "Choose another directory: nothing is overwritten.")
     from tongsa.engines import PRECISIONS
-    from tongsa.models.weights import read_tensors
     from tongsa.runs.directory import Run
     from tongsa.text.subwords import Subwords
 
@@ -46,13 +45,15 @@ def export(
         from tongsa.base.files import replacing
         from tongsa.engines.compiled import transformer
         from tongsa.engines.ctranslate2_export import write_ctranslate2
+        from tongsa.engines.weights import read_weights
 
         if precision not in PRECISIONS:
             raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
         chosen = "int8" if precision == "auto" else precision
-        weights = read_tensors(Run(directory).weights_file)
+        config = transformer(card)
+        weights = read_weights(Run(directory), config, subwords)
         with replacing(out) as temporary:
-            write_ctranslate2(temporary, weights, transformer(card), subwords, chosen)
+            write_ctranslate2(temporary, weights, config, subwords, chosen)
             subwords.save(temporary)
             if shortlist:
                 from tongsa.engines.shortlist import write_shortlist

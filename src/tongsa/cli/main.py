@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from tongsa import __version__
-from tongsa.base.errors import TongsaError
+from tongsa.base.errors import TongsaError, torch_needed
 from tongsa.cli.options import renamed
 
 PANELS: dict[str, dict[str, str]] = {
@@ -106,7 +106,8 @@ def main() -> None:
     known = {*COMMANDS, *GROUPS, *OLD}
     only = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in known else None
     try:
-        application(only)(prog_name="tongsa")  # also when run as `python -m tongsa`
+        with torch_needed(f"tongsa {only}" if only else "this command"):
+            application(only)(prog_name="tongsa")  # also when run as `python -m tongsa`
     except TongsaError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

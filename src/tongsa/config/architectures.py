@@ -10,7 +10,7 @@ import importlib
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from tongsa.base.errors import RecipeError
+from tongsa.base.errors import RecipeError, torch_needed
 from tongsa.base.registry import Registry
 from tongsa.config.complexity import BY_ATTENTION, SELF_ATTENTION, Facts
 from tongsa.config.sections import bounds
@@ -155,7 +155,8 @@ def model_class(name: str) -> Any:
     found = _REGISTRY.find(name)
     if name in ARCHITECTURES:
         module, _, attribute = ARCHITECTURES[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        with torch_needed(f"the architecture {name}"):
+            return getattr(importlib.import_module(module), attribute)
     section = getattr(found, "section", None)
     if not (isinstance(found, type) and isinstance(section, type) and issubclass(section, ModelSection)):
         raise RecipeError(

@@ -111,3 +111,13 @@ def most_attended(weights: Sequence[Sequence[float]]) -> tuple[int, ...]:
     decoder. The end of the source absorbs surplus attention, so callers leave it out.
     """
     return tuple(max(range(len(row)), key=row.__getitem__) for row in weights if row)
+
+
+DEEP = 6
+"""Number of layers from which a decoder aligns in its last layer but one."""
+
+
+def aligning_layer(layers: int) -> int:
+    """Return the decoder layer that aligns best with the source: the last one, or with six or more layers the last but
+    one, as Garg et al. 2019 found and docs/attention.md measures."""
+    return layers - 1 if layers < DEEP else layers - 2

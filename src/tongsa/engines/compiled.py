@@ -109,9 +109,8 @@ class _Making(NamedTuple):
     shortlist: bool
 
     def write(self, folder: Path) -> None:
-        # These import torch, which is not needed once the engine is compiled.
         from tongsa.engines.ctranslate2_export import write_ctranslate2
-        from tongsa.models.weights import read_weights
+        from tongsa.engines.weights import read_weights
 
         weights = read_weights(Run(self.directory), self.config, self.subwords)
         about: dict[str, Any] = {"made_from": Run(self.directory).weights_file.name, "precision": self.precision}

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from ctranslate2 import specs
 from ctranslate2.specs.model_spec import NumpyVariable
-from numpy.typing import NDArray
-from torch import Tensor
 
 from tongsa.config import TransformerSection
+from tongsa.decoding.search import aligning_layer
 from tongsa.engines.compiled import POSITIONS
-from tongsa.models.contracts import aligning_layer
-from tongsa.models.embeddings import sinusoids
+from tongsa.engines.weights import sinusoids
+from tongsa.runs.weights import Array
 from tongsa.text.subwords import Subwords
 
 ACTIVATIONS = {
@@ -30,8 +29,7 @@ ACTIVATIONS = {
     "swish": specs.Activation.SWISH,
 }
 
-Weights = Mapping[str, Tensor]
-Array = NDArray[np.float32]
+Weights = Mapping[str, Array]
 
 
 def write_ctranslate2(
@@ -83,7 +81,7 @@ def _encoder(weights: Weights, config: TransformerSection) -> Any:
         activation=ACTIVATIONS[config.activation],
         head_dim=_head_width(config),
     )
-    encoder.embeddings[0].weight = _array(weights["source_embedding.weight"])[:-1]
+    encoder.embeddings[0].weight = weights["source_embedding.weight"][:-1]
     encoder.position_encodings.encodings = _positions(weights, config, "source_positions")
     for i, layer in enumerate(encoder.layer):
         _self_attention(layer.self_attention, weights, config, f"encoder.{i}")
@@ -105,10 +103,10 @@ def _decoder(weights: Weights, config: TransformerSection) -> Any:
     )
     decoder.start_from_zero_embedding = True
     embedding, output = (_first(weights, names) for names in (TARGET_EMBEDDING, OUTPUT))
-    decoder.embeddings.weight = _array(embedding)[:-1]
-    decoder.projection.weight = _array(output)[:-1]
+    decoder.embeddings.weight = embedding[:-1]
+    decoder.projection.weight = output[:-1]
     if "output_bias" in weights:
-        decoder.projection.bias = _array(weights["output_bias"])[:-1]
+        decoder.projection.bias = weights["output_bias"][:-1]
     decoder.position_encodings.encodings = _positions(weights, config, "target_positions")
     for i, layer in enumerate(decoder.layer):
         _self_attention(layer.self_attention, weights, config, f"decoder.{i}")
@@ -124,14 +122,14 @@ OUTPUT = ("output.weight", *TARGET_EMBEDDING)
 """Return the first of these tensors that exists: tied matrices are stored once, under their first name."""
 
 
-def _first(weights: Weights, names: tuple[str, ...]) -> Tensor:
+def _first(weights: Weights, names: tuple[str, ...]) -> Array:
     return weights[next(name for name in names if name in weights)]
 
 
 def _positions(weights: Weights, config: TransformerSection, name: str) -> Array:
     if config.positions == "learned":
-        return _array(weights[f"{name}.weight"])
-    return _array(sinusoids(POSITIONS, config.d_model))
+        return weights[f"{name}.weight"]
+    return sinusoids(POSITIONS, config.d_model)
 
 
 def _self_attention(spec: Any, weights: Weights, config: TransformerSection, layer: str) -> None:
@@ -153,7 +151,7 @@ def _cross_attention(spec: Any, weights: Weights, config: TransformerSection, la
 
 def _feed_forward(spec: Any, weights: Weights, layer: str, norm: int) -> None:
     for linear, name in ((spec.linear_0, "linear_1"), (spec.linear_1, "linear_2")):
-        _linear(linear, *(_array(weights[f"{layer}.feed_forward.{name}.{part}"]) for part in ("weight", "bias")))
+        _linear(linear, *(weights[f"{layer}.feed_forward.{name}.{part}"] for part in ("weight", "bias")))
     _norm(spec.layer_norm, weights, f"{layer}.residuals.{norm}.norm")
 
 
@@ -173,7 +171,7 @@ def _scale(spec: Any, config: TransformerSection) -> None:
 
 def _heads(weights: Weights, config: TransformerSection, name: str, part: str) -> tuple[Array, Array]:
     """Weight (heads * width, d_model) and bias of w_q, w_k or w_v."""
-    weight, bias = (_array(weights[f"{name}.w_{part}.{kind}"]) for kind in ("weight", "bias"))
+    weight, bias = (weights[f"{name}.w_{part}.{kind}"] for kind in ("weight", "bias"))
     own = config.value_width if part == "v" else config.key_width
     missing = max(config.key_width, config.value_width) - own
     weight = np.pad(weight.reshape(config.heads, own, -1), ((0, 0), (0, missing), (0, 0)))
@@ -183,7 +181,7 @@ def _heads(weights: Weights, config: TransformerSection, name: str, part: str) -
 
 def _joined_heads(weights: Weights, config: TransformerSection, name: str) -> tuple[Array, Array]:
     """Weight (d_model, heads * width) and bias of w_o."""
-    weight, bias = (_array(weights[f"{name}.w_o.{kind}"]) for kind in ("weight", "bias"))
+    weight, bias = (weights[f"{name}.w_o.{kind}"] for kind in ("weight", "bias"))
     missing = max(config.key_width, config.value_width) - config.value_width
     weight = np.pad(weight.reshape(-1, config.heads, config.value_width), ((0, 0), (0, 0), (0, missing)))
     return weight.reshape(len(bias), -1), bias
@@ -198,9 +196,4 @@ def _linear(spec: Any, weight: Array, bias: Array) -> None:
 
 
 def _norm(spec: Any, weights: Weights, name: str) -> None:
-    spec.gamma, spec.beta = _array(weights[f"{name}.weight"]), _array(weights[f"{name}.bias"])
-
-
-def _array(tensor: Tensor) -> Array:
-    array: Array = tensor.detach().float().cpu().numpy()
-    return array
+    spec.gamma, spec.beta = weights[f"{name}.weight"], weights[f"{name}.bias"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tongsa.base.devices import choose_device, device_name
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import UsageError, torch_needed
 from tongsa.config import TransformerSection
 from tongsa.engines.base import ENGINES, PRECISIONS, Engine
 from tongsa.runs.card import Card
@@ -47,9 +47,10 @@ def load_engine(
         raise UsageError("a shortlist needs CTranslate2", "Leave it out, or use  --engine ctranslate2")
 
     def native() -> NativeEngine:
-        import torch
+        with torch_needed("the native engine"):
+            import torch
 
-        from tongsa.engines.native import NativeEngine
+            from tongsa.engines.native import NativeEngine
 
         if threads:
             torch.set_num_threads(threads)

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from tongsa.base.errors import UsageError
-from tongsa.decoding.search import Hypothesis, Search, Special, most_attended
+from tongsa.decoding.search import Hypothesis, Search, Special, aligning_layer, most_attended
 from tongsa.decoding.searching import decode
 from tongsa.engines.base import cut_note, similar_lengths
-from tongsa.models.contracts import Attention, Seq2Seq, aligning_layer, token_mask
+from tongsa.models.contracts import Attention, Seq2Seq, token_mask
 from tongsa.models.weights import load_model
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run

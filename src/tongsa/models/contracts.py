@@ -47,16 +47,6 @@ class Attention:
     """Target attending to source."""
 
 
-DEEP = 6
-"""Number of layers from which a decoder aligns in its last layer but one."""
-
-
-def aligning_layer(layers: int) -> int:
-    """Return the decoder layer that aligns best with the source: the last one, or with six or more layers the last but
-    one, as Garg et al. 2019 found and docs/attention.md measures."""
-    return layers - 1 if layers < DEEP else layers - 2
-
-
 class Decoder(nn.Module, ABC):
     """A model that writes one token per step, constructed as Model(section, size of the vocabulary)."""
 

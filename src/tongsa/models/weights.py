@@ -16,6 +16,7 @@ from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
+from tongsa.runs.weights import check_shapes
 from tongsa.text.subwords import Subwords
 
 
@@ -38,17 +39,12 @@ def read_weights(run: Run, config: ModelSection, subwords: Subwords) -> dict[str
     with torch.device("meta"):
         model = build_model(config, subwords)
     expected = dict(model.named_parameters())
-    problems = [f"{name} is missing" for name in expected if name not in weights]
-    problems += [f"{name} is not known to this architecture" for name in weights if name not in expected]
-    problems += [
-        f"{name} has the shape {list(weights[name].shape)}, {list(expected[name].shape)} is needed"
-        for name in expected
-        if name in weights and weights[name].shape != expected[name].shape
-    ]
-    if problems:
-        few = [*problems[:5], f"and {len(problems) - 5} more"] if len(problems) > 5 else problems
-        raise DirectoryError(f"{run.weights_file} does not fit {run.card_file.name} and the subwords beside it", *few)
+    check_shapes(run, _shapes(weights), _shapes(expected))
     return weights
+
+
+def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
 
 
 def named_weights(model: nn.Module) -> dict[str, Tensor]:

@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tongsa
 from tongsa.base.errors import DirectoryError, RecipeError
@@ -26,9 +26,6 @@ from tongsa.config import Recipe, read_toml
 from tongsa.runs.card import FORMAT, Card
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -145,11 +142,14 @@ class Run:
             return [f"It holds a training that has not been validated yet. To continue it:  tongsa resume {self.path}"]
         return ["`tongsa train ... --out DIR` writes a translator."]
 
-    def write_translator(self, card: Card, weights: Mapping[str, Tensor]) -> None:
-        """Write weights and card, the card last: a directory with a card is complete."""
-        from safetensors.torch import save
+    def write_translator(self, card: Card, weights: Mapping[str, Any]) -> None:
+        """Write weights (tensors or arrays) and card, the card last: a directory with a card is complete."""
+        import numpy as np
+        from safetensors.numpy import save
 
-        write_atomically(self.weights_file, save(dict(weights)))
+        # Rows must be contiguous: safetensors writes the memory of an array as it is.
+        arrays = {name: np.asarray(tensor, order="C") for name, tensor in weights.items()}
+        write_atomically(self.weights_file, save(arrays))
         write_atomically(self.card_file, card.to_json())
 
     def read_job(self) -> tuple[Recipe, Job]:

@@ -10,13 +10,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
+from safetensors.numpy import save_file
 
 from tongsa.base.errors import UsageError
 from tongsa.base.files import replacing
 from tongsa.config import TransformerSection
 from tongsa.engines.marian.weights import permuted, shares_embeddings, sines_first, to_marian
-from tongsa.models.weights import read_tensors
+from tongsa.engines.weights import read_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
@@ -28,7 +28,7 @@ POSITIONS = 1024
 def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> None:
     """Write the MarianMT directory `out` for the translator in `directory`."""
     config = marian_can_hold(card)
-    weights = permuted(read_tensors(Run(directory).weights_file), sines_first(config.d_model))
+    weights = permuted(read_weights(Run(directory), config, subwords), sines_first(config.d_model))
     with replacing(out) as temporary:
         temporary.mkdir(parents=True)
         save_file(to_marian(weights, config, subwords), temporary / "model.safetensors", metadata={"format": "pt"})

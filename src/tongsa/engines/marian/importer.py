@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerSection
 from tongsa.engines.marian.sentencepiece_model import kind_of, pieces_of, reordered
 from tongsa.engines.marian.weights import from_marian
-from tongsa.models.weights import read_tensors
 from tongsa.runs.card import Card, Provenance
 from tongsa.runs.directory import Run
+from tongsa.runs.weights import Array, read_safetensors
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
@@ -70,10 +69,10 @@ def _check(directory: Path, settings: dict[str, Any]) -> None:
         raise UsageError(f"{directory} cannot be imported", *told)
 
 
-def _model(settings: dict[str, Any], tensors: dict[str, Tensor], subwords: Subwords) -> TransformerSection:
+def _model(settings: dict[str, Any], tensors: dict[str, Array], subwords: Subwords) -> TransformerSection:
     shared = bool(settings.get("share_encoder_decoder_embeddings", True))
     tied = bool(settings.get("tie_word_embeddings", True) and settings.get("scale_embedding", False))
-    bias = tensors.get("final_logits_bias", torch.zeros(1)).flatten()[:-1]
+    bias = tensors.get("final_logits_bias", np.zeros(1, np.float32)).flatten()[:-1]
     config = TransformerSection(
         d_model=settings["d_model"],
         d_ff=settings["encoder_ffn_dim"],
@@ -128,7 +127,7 @@ def _vocabulary(path: Path) -> list[str]:
     return pieces[:-1]
 
 
-def _tensors(directory: Path) -> dict[str, Tensor]:
+def _tensors(directory: Path) -> dict[str, Array]:
     path = directory / "model.safetensors"
     if not path.is_file() and (directory / "pytorch_model.bin").is_file():
         raise UsageError(
@@ -137,10 +136,10 @@ def _tensors(directory: Path) -> dict[str, Tensor]:
             f"  python -c \"from transformers import MarianMTModel as M; d='{directory}';"
             ' M.from_pretrained(d).save_pretrained(d, safe_serialization=True)"',
         )
-    return read_tensors(path)
+    return read_safetensors(path)
 
 
-def _check_sizes(directory: Path, weights: dict[str, Tensor], subwords: Subwords) -> None:
+def _check_sizes(directory: Path, weights: dict[str, Array], subwords: Subwords) -> None:
     target = weights.get("target_embedding.weight", weights["source_embedding.weight"])
     problems = [
         f"{side} embeddings have {len(table):,} rows, the vocabulary has {len(vocabulary):,} pieces with <pad>"

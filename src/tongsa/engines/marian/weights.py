@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from tongsa.config import TransformerSection
+from tongsa.runs.weights import Array
 from tongsa.text.subwords import Subwords
 
 NEVER = -1e4
@@ -43,19 +44,19 @@ ENCODER = ("model.encoder.embed_tokens.weight", "model.shared.weight")
 DECODER = ("model.decoder.embed_tokens.weight", "lm_head.weight", "model.shared.weight")
 
 
-def to_marian(weights: dict[str, Tensor], config: TransformerSection, subwords: Subwords) -> dict[str, Tensor]:
+def to_marian(weights: dict[str, Array], config: TransformerSection, subwords: Subwords) -> dict[str, Array]:
     """Return the tensors under Marian's names, each once; transformers ties them according to its config."""
-    tensors = {theirs: weights[ours].contiguous() for ours, theirs in layer_names(config)}
+    tensors = {theirs: weights[ours] for ours, theirs in layer_names(config)}
     source = weights["source_embedding.weight"]
     target = weights.get("target_embedding.weight", source)
     if shares_embeddings(config, subwords):
         tensors["model.shared.weight"] = source
     else:
         tensors["model.encoder.embed_tokens.weight"] = source
-        tensors["model.decoder.embed_tokens.weight"] = target.clone()
+        tensors["model.decoder.embed_tokens.weight"] = target.copy()
     if not config.tied:
         tensors["lm_head.weight"] = weights["output.weight"]
-    bias = torch.zeros(len(target)) + weights.get("output_bias", torch.zeros(()))
+    bias = np.zeros(len(target), np.float32) + weights.get("output_bias", np.float32(0))
     bias[-1] = NEVER
     tensors["final_logits_bias"] = bias[None]
     return tensors
@@ -79,28 +80,28 @@ def shares_embeddings(config: TransformerSection, subwords: Subwords) -> bool:
     return subwords.joint and config.tied
 
 
-def from_marian(tensors: dict[str, Tensor], config: TransformerSection, settings: dict[str, Any]) -> dict[str, Tensor]:
+def from_marian(tensors: dict[str, Array], config: TransformerSection, settings: dict[str, Any]) -> dict[str, Array]:
     """Our weights from Marian's tensors."""
-    weights = {ours: tensors[theirs].float() for ours, theirs in layer_names(config)}
+    weights = {ours: tensors[theirs] for ours, theirs in layer_names(config)}
     joint = bool(settings.get("share_encoder_decoder_embeddings", True))
-    source = _first(tensors, SHARED if joint else ENCODER).float()
-    target = _first(tensors, SHARED if joint else DECODER).float()
-    output = tensors["lm_head.weight"].float() if "lm_head.weight" in tensors else target
+    source = _first(tensors, SHARED if joint else ENCODER)
+    target = _first(tensors, SHARED if joint else DECODER)
+    output = tensors.get("lm_head.weight", target)
     # If a model does not scale its embeddings, they are scaled down here, and its output matrix is stored separately.
-    scale = 1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5
+    scale = np.float32(1.0 if settings.get("scale_embedding", False) else config.d_model**-0.5)
     weights["source_embedding.weight"] = source * scale
     if not (joint and config.tied):
         weights["target_embedding.weight"] = target * scale
     if not config.tied:
-        weights["output.weight"] = output.clone()
+        weights["output.weight"] = output.copy()
     if config.output_bias:
-        bias = tensors["final_logits_bias"].float().flatten().clone()
+        bias = tensors["final_logits_bias"].flatten()
         bias[-1] = 0.0
         weights["output_bias"] = bias
     return permuted(weights, interleaved(config.d_model))
 
 
-def _first(tensors: dict[str, Tensor], names: tuple[str, ...]) -> Tensor:
+def _first(tensors: dict[str, Array], names: tuple[str, ...]) -> Array:
     return tensors[next(name for name in names if name in tensors)]
 
 
@@ -110,25 +111,27 @@ WRITING = ("w_o.weight", "w_o.bias", "linear_2.weight", "linear_2.bias")
 """Matrices whose rows are the stream, and their biases."""
 NORMS = ("norm.weight", "norm.bias")
 
+Order = NDArray[np.int64]
 
-def sines_first(width: int) -> Tensor:
+
+def sines_first(width: int) -> Order:
     """0, 2, 4, ..., 1, 3, 5, ...: where each place of Marian's stream is found in the paper's."""
-    return torch.cat([torch.arange(0, width, 2), torch.arange(1, width, 2)])
+    return np.concatenate([np.arange(0, width, 2), np.arange(1, width, 2)])
 
 
-def interleaved(width: int) -> Tensor:
+def interleaved(width: int) -> Order:
     """The inverse: where each place of the paper's stream is found in Marian's."""
-    return torch.argsort(sines_first(width))
+    return np.argsort(sines_first(width))
 
 
-def permuted(weights: dict[str, Tensor], order: Tensor) -> dict[str, Tensor]:
+def permuted(weights: dict[str, Array], order: Order) -> dict[str, Array]:
     """The same Transformer with its stream in this order."""
-    return {name: _permute(name, tensor, order) for name, tensor in weights.items()}
+    return {name: _permute(name, array, order) for name, array in weights.items()}
 
 
-def _permute(name: str, tensor: Tensor, order: Tensor) -> Tensor:
+def _permute(name: str, array: Array, order: Order) -> Array:
     if name.endswith(READING):
-        return tensor[:, order].contiguous()
+        return np.ascontiguousarray(array[:, order])
     if name.endswith((*WRITING, *NORMS)):
-        return tensor[order].contiguous()
-    return tensor
+        return array[order]
+    return array

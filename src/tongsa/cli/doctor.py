@@ -10,7 +10,7 @@ import sys
 from tongsa.base.devices import usable_cores
 
 PACKAGES = ["numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
-PACKAGES += ["lxml", "polib", "py3langid"]
+PACKAGES += ["lxml", "py3langid"]
 EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
 
 

@@ -70,7 +70,7 @@ class LineTranslation:
 
     def to_standard_output(self, source: Path | None) -> None:
         with _opened(source) as stream, _bar(stream, to_file=False) as advance:
-            for done in self._stream(source).translate(Lines(stream)):
+            for done in self._stream(source).translate(_lines(stream, source)):
                 self._note(done.translations)
                 _print(self.format.text(done.translations, done.window.first))
                 advance(len(done.translations))
@@ -80,7 +80,7 @@ class LineTranslation:
         with ExitStack() as stack:
             stack.callback(output.close)
             stream = stack.enter_context(_opened(source))
-            lines = Lines(stream)
+            lines = _lines(stream, source)
             self._skip(lines, output, source)
             if output.note.complete:
                 output.finish()
@@ -163,6 +163,10 @@ class LineTranslation:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
+
+
+def _lines(stream: BinaryIO, source: Path | None) -> Lines:
+    return Lines(stream, source) if source else Lines(stream)
 
 
 def _print(text: str) -> None:

@@ -31,6 +31,8 @@ from tongsa.text.lines import tidy
 FOLDER = "text.tmp"
 BLOCK = 4096
 """Pairs written and read at a time."""
+BLOCK_CHARACTERS = 1 << 24
+"""Fewer pairs are written at a time if they have more characters than this."""
 
 MOST_HELD_OUT = 2000
 """Source sentences held out by default; fewer if the corpus is small."""
@@ -157,6 +159,7 @@ class _Writer:
         self._lines: list[str] = []
         self._digests: list[bytes] = []
         self._texts: list[str] = []
+        self._held = 0
 
     def write(self, corpus: Pairs, show: Show) -> Spill:
         whole = blake2b(digest_size=16)
@@ -169,7 +172,7 @@ class _Writer:
             ):
                 for pair in corpus:
                     self._add(pair)
-                    if len(self._lines) == BLOCK:
+                    if len(self._lines) == BLOCK or self._held > BLOCK_CHARACTERS:
                         bar.advance(self._flush(lines, digests, whole))
                 bar.advance(self._flush(lines, digests, whole))
         except OSError as error:  # readers report their own errors
@@ -192,6 +195,7 @@ class _Writer:
     def _add(self, pair: Pair) -> None:
         texts = source, target = pair.source, pair.target
         self._texts += (source, "\n", target, "\n")
+        self._held += len(source) + len(target)
         digest = self.split.digest(source)
         self._digests.append(digest)
         tidied = tidy(source), tidy(target)
@@ -225,6 +229,7 @@ class _Writer:
         whole.update("".join(self._texts).encode())
         for each in (self._lines, self._digests, self._texts):
             each.clear()
+        self._held = 0
         return count
 
 

@@ -26,13 +26,14 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.data.batches import EpochOrder, Rows
 from tongsa.text.lines import read_lines, tidy
-from tongsa.text.subwords import END, Subwords, Vocabulary, learn
+from tongsa.text.subwords import END, LONGEST, Subwords, Vocabulary, learn
 
 HELD_OUT_SHARE = 50
 """One in this many lines is held out if no validation text is given."""
 MOST_HELD_OUT = 2000
 LINES_AT_ONCE = 10_000
 """Lines encoded together."""
+CHARACTERS_AT_ONCE = 1 << 24
 ID = np.dtype("<u4")
 
 Ids = NDArray[np.uint32]
@@ -128,6 +129,7 @@ def _spill(
     with show.bar("reading", None, "lines") as bar, path.open("w", encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(_lines(names, encoding)):
             file.write(line + "\n")
+            line = line[: LONGEST + 1]  # subwords are not learnt from longer ones
             if number < sample:
                 kept.append(line)
             elif (place := draw.randrange(number + 1)) < sample:
@@ -149,7 +151,7 @@ def _lines(names: Sequence[str], encoding: str) -> Iterator[str]:
 def _write(path: Path, lines: Iterator[str], vocabulary: Vocabulary, threads: int) -> None:
     counted = words = tokens = 0
     with replacing(path) as temporary, temporary.open("wb") as file:
-        while some := list(islice(lines, LINES_AT_ONCE)):
+        while some := _block(lines):
             encoded = vocabulary.encode_many(some, threads)
             file.write(np.array([id for ids in encoded for id in (*ids, END)], dtype=ID).tobytes())
             counted += len(some)
@@ -158,6 +160,18 @@ def _write(path: Path, lines: Iterator[str], vocabulary: Vocabulary, threads: in
     if not counted:
         raise CorpusError(f"there is no text for {path.name}")
     write_atomically(_counts_file(path), json.dumps(asdict(Counts(counted, words, tokens))) + "\n")
+
+
+def _block(lines: Iterator[str]) -> list[str]:
+    """Take the next lines to encode together, fewer if they are long."""
+    some: list[str] = []
+    held = 0
+    for line in islice(lines, LINES_AT_ONCE):
+        some.append(line)
+        held += len(line)
+        if held > CHARACTERS_AT_ONCE:
+            break
+    return some
 
 
 def _counts_file(path: Path) -> Path:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from tongsa.base.containers import kind
@@ -25,7 +26,7 @@ from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Slot, SpanDocument
 from tongsa.formats.writers import WritePair, one_line, text_file
 from tongsa.text.languages import plain_code
-from tongsa.text.lines import read_lines
+from tongsa.text.lines import LONGEST_LINE, read_lines
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
@@ -61,12 +62,14 @@ def _read_csv(path: Path, reading: Reading) -> Iterator[Pair]:
     if first is None:
         return
     delimiter = ";" if first.count(";") > first.count(",") else ","
-    rows = csv.reader(_with_ends(first, lines), delimiter=delimiter, strict=True)
+    text = _RowText(path, chain([first], lines))
+    rows = csv.reader(text, delimiter=delimiter, strict=True)
     source, target = 0, 1
     line = 1
     try:
         for row in rows:
             where, line = Place(path, line), rows.line_num + 1
+            text.length = 0
             if where.line == 1 and (named := named_columns(row, reading)):
                 source, target = named
             elif len(row) > max(source, target):
@@ -91,10 +94,23 @@ def named_columns(names: Sequence[str], reading: Reading) -> tuple[int, int] | N
     return None
 
 
-def _with_ends(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first + "\n"
-    for line in rest:
-        yield line + "\n"
+class _RowText:
+    """Lines with their ends; a row whose quoted cells span lines has a limit, as a line has."""
+
+    def __init__(self, path: Path, lines: Iterator[str]) -> None:
+        self.path, self.lines = path, lines
+        self.length = 0
+        """Characters of the row so far; the reader of rows sets it back."""
+
+    def __iter__(self) -> Iterator[str]:
+        for number, line in enumerate(self.lines, 1):
+            self.length += len(line)
+            if self.length > LONGEST_LINE:
+                raise CorpusError(
+                    f"{self.path}, line {number:,}: a row of more than {LONGEST_LINE >> 20} MB ends nowhere",
+                    "A quote that was opened above may not be closed.",
+                )
+            yield line + "\n"
 
 
 @contextmanager

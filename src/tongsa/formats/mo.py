@@ -8,44 +8,60 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tongsa.base.containers import open_bytes
 from tongsa.base.errors import CorpusError
 from tongsa.base.files import replacing
 from tongsa.formats.pairs import Pair, Place, Reading
-from tongsa.formats.po import Contexts, Sides, catalog_bytes, catalog_charset, catalog_text, header
+from tongsa.formats.po import Contexts, Sides, catalog_charset, header
 from tongsa.formats.writers import WritePair
+from tongsa.text.lines import decode
+
+LARGEST = 64 << 20
+"""Largest catalog in bytes; compiled catalogs are read into memory."""
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
-    data = catalog_bytes(path)
+    with open_bytes(path) as file:
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise CorpusError(f"{path} has more than {LARGEST >> 20} MB, which no message catalog has")
     try:
-        found = list(messages(data))
-    except struct.error as error:
-        raise CorpusError(f"{path}: not a compiled message catalog, or one that was cut short") from error
-    headers = [translation for message, translation in found if not message]
-    charset = catalog_charset(headers[0] if headers else b"", reading)
-    sides = Sides(path, catalog_text(headers[0], path, charset) if headers else "", reading)
-    for number, (message, translation) in enumerate(found, 1):
-        where = Place(path, f"message {number:,}")
+        yield from _pairs(data, path, reading)
+    except (struct.error, OverflowError) as error:
+        raise CorpusError(f"{path}: not a compiled message catalog, or one that was cut short", *error.args) from error
+
+
+def _pairs(data: bytes, path: Path, reading: Reading) -> Iterator[Pair]:
+    header = next((translation for message, translation in messages(data) if not message), b"")
+    charset = catalog_charset(header, reading)
+    sides = Sides(path, decode(header, path, 1, charset), reading)
+    for number, (message, translation) in enumerate(messages(data), 1):
         if message:
-            texts, forms = (catalog_text(side, path, charset).split("\0") for side in (message, translation))
+            texts, forms = (
+                decode(side, path, number, charset, "message").split("\0") for side in (message, translation)
+            )
             texts[0] = texts[0].rpartition("\x04")[2]  # the part before is the context
-            yield from sides.pairs(texts, forms, where)
+            yield from sides.pairs(texts, forms, Place(path, f"message {number:,}"))
 
 
 def messages(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Write the format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
+    """Read the format of GNU gettext: a header of seven numbers, then two tables of (length, offset)."""
     order = {b"\xde\x12\x04\x95": "<", b"\x95\x04\x12\xde": ">"}.get(data[:4])
     if order is None:
         raise struct.error
     _, count, texts, forms = struct.unpack_from(f"{order}4I", data, 4)
     if texts + 8 * count > len(data) or forms + 8 * count > len(data):
         raise struct.error
+    total = 0
     for number in range(count):
         sides = []
         for table in (texts, forms):
             length, offset = struct.unpack_from(f"{order}2I", data, table + 8 * number)
+            total += length
             if offset + length > len(data):
                 raise struct.error
+            if total > len(data):  # otherwise a small file could hold any amount of text
+                raise struct.error("its messages overlap: together they are longer than the file")
             sides.append(data[offset : offset + length])
         yield sides[0], sides[1]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tongsa.base.containers import PACKED, files_in, is_there, kind
+from tongsa.base.containers import PACKED, files_in, is_file, is_there, kind
 from tongsa.base.errors import CorpusError
 from tongsa.formats.registry import ALIGNED, find_format, suffixes_with
 
@@ -168,7 +168,16 @@ def _holds_files(path: Path, reading: Reading) -> bool:
     """Return True for a directory or zip archive, except `.` and `/`, which are probably mistakes."""
     if all(aligned_files(path, reading)):
         return False
-    return (path.is_dir() and path.name not in ("", "..")) or (path.suffix.lower() == ".zip" and path.is_file())
+    if path.suffix.lower() == ".zip" and is_file(path):
+        return True
+    return _is_dir(path) and path.name not in ("", "..")
+
+
+def _is_dir(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long, a folder that may not be entered: reading it tells
+        return False
 
 
 def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, ReadPairs]], list[Path]]:
@@ -183,7 +192,7 @@ def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, Rea
         if prefix and all(both := aligned_files(prefix, reading)):
             halves.update(both)
             parts[prefix] = _read_aligned()
-        elif read_pairs := _by_suffix(path):
+        elif is_there(path) and (read_pairs := _by_suffix(path)):  # a named pipe is not: it would never end
             parts[path] = read_pairs
         else:
             others.append(path)
@@ -220,10 +229,10 @@ def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
     if present:
         missing = [language for language, file in found.items() if not file]
         return [f"{present[0]} is there, but {path}.{missing[0]} is not: both languages are needed."]
-    if path.is_dir():
+    if _is_dir(path):
         return [f"Name the directory itself, or the prefix of two files in it. {_files_in(path)}"]
     lines = [f"Neither {path}.{reading.source} and {path}.{reading.target} nor a file {path} exists."]
-    return [*lines, _files_in(path.parent)] if path.parent.is_dir() else lines
+    return [*lines, _files_in(path.parent)] if _is_dir(path.parent) else lines
 
 
 def _files_in(folder: Path) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from tongsa.base.containers import DAMAGE, open_bytes
+from tongsa.base.containers import open_bytes
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
 from tongsa.formats.po_catalog import Entry, Plurals, entries, forms_of, quoted
@@ -27,10 +27,11 @@ from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, replaced
 from tongsa.formats.writers import WritePair, text_file
 from tongsa.text.languages import matches
-from tongsa.text.lines import decode, encoding_name, nfc
+from tongsa.text.lines import encoding_name, nfc, read_lines
 
-LARGEST = 1 << 28
-"""Largest catalog in bytes; catalogs are read into memory."""
+HEADER = 8192
+"""The charset is looked for in so many bytes."""
+_MESSAGES = ("msgid", "msgid_plural")
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
 _LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
@@ -48,26 +49,26 @@ _DIRECTIVE = re.compile(
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
-    import polib
-
-    data = catalog_bytes(path)
-    text = catalog_text(data, path, catalog_charset(data, reading)).removeprefix("\ufeff")
-    try:
-        catalog = polib.pofile(text + "\n")
-    except (OSError, ValueError, IndexError) as error:
-        raise CorpusError(
-            f"{path}: not a message catalog: {error}", "See the place with:  msgfmt --check -o /dev/null FILE"
-        ) from error
-    sides = Sides(path, "\n".join(f"{key}: {value}" for key, value in catalog.metadata.items()), reading)
-    for entry in catalog:
-        where = Place(path, entry.linenum or "a message")
+    sides = Sides(path, "", reading)
+    for entry in entries(read_lines(path, catalog_charset(_beginning(path), reading)), path):
+        where = Place(path, entry.line)
         if entry.obsolete:
             reading.left_out.drop("messages obsolete", where)
-        elif entry.fuzzy:
+        elif _is_header(entry):
+            sides = Sides(path, entry.texts.get("msgstr", ""), reading)
+        elif "fuzzy" in entry.flags:
             reading.left_out.drop("messages fuzzy", where)
         else:
-            forms = [entry.msgstr_plural[number] for number in sorted(entry.msgstr_plural)] or [entry.msgstr]
-            yield from sides.pairs([entry.msgid, *([entry.msgid_plural] if entry.msgid_plural else [])], forms, where)
+            yield from sides.pairs([entry.texts[name] for name in _MESSAGES if name in entry.texts], entry.forms, where)
+
+
+def _beginning(path: Path) -> bytes:
+    with open_bytes(path) as file:
+        return file.read(HEADER)
+
+
+def _is_header(entry: Entry) -> bool:
+    return not entry.obsolete and not entry.texts["msgid"] and entry.context is None
 
 
 class Sides:
@@ -107,36 +108,12 @@ def language_in_path(path: Path) -> str:
     return last if re.fullmatch(r"[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?(?:@\w+)?", last) and len(name) <= 2 else ""
 
 
-def catalog_bytes(path: Path) -> bytes:
-    with open_bytes(path) as file:
-        try:
-            data = file.read(LARGEST + 1)
-        except DAMAGE as error:
-            raise CorpusError(f"{path} is damaged: {error}") from error
-    if len(data) > LARGEST:
-        raise CorpusError(f"{path} is larger than {LARGEST >> 20} MB, which no message catalog is")
-    return data
-
-
 def catalog_charset(data: bytes, reading: Reading) -> str:
     """Return the encoding named by the user, or else by the header."""
-    named = _CHARSET.search(data[:8192])
+    named = _CHARSET.search(data[:HEADER])
     if encoding_name(reading.encoding) != "utf-8" or not named or named.group(1) == b"CHARSET":
         return reading.encoding
     return named.group(1).decode()
-
-
-def catalog_text(data: bytes, path: Path, charset: str) -> str:
-    try:
-        return data.decode(charset)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start)
-        start = data.rfind(b"\n", 0, error.start) + 1
-        decode(data[start:].split(b"\n")[0], path, line + 1, charset)
-        raise
-    except LookupError:
-        encoding_name(charset)
-        raise
 
 
 class Contexts:
@@ -196,11 +173,12 @@ def _digest(text: str) -> bytes:
 
 
 def open_document(data: bytes, path: Path, options: Options) -> PoDocument:
-    charset = _CHARSET.search(data[:8192])
+    charset = _CHARSET.search(data[:HEADER])
     named = charset[1].decode("ascii") if charset and charset[1] != b"CHARSET" else None
     encoded = Encoded.read(data, path, options.encoding or named)
-    found = list(entries(encoded.text, path))
-    header = next((entry for entry in found if not entry.texts["msgid"] and entry.context is None), None)
+    lines = (line.group() for line in re.finditer(r"[^\n]*\n|[^\n]+", encoded.text))
+    found = [entry for entry in entries(lines, path) if not entry.obsolete]
+    header = next(filter(_is_header, found), None)
     document = PoDocument(path, data, encoded, header, _plurals(header, options, path))
     for entry in found:
         if entry is not header and not entry.is_translated and "fuzzy" not in entry.flags:
@@ -218,7 +196,12 @@ def _plurals(header: Entry | None, options: Options, path: Path) -> Plurals:
             f"{path} is a catalog in {language}; this translator writes {options.languages.target}",
             "Take the translator of that language, or start from the template (.pot).",
         )
-    given = Plurals.parse(fields["Plural-Forms"]) if is_target and "Plural-Forms" in fields else None
+    try:
+        given = Plurals.parse(fields["Plural-Forms"]) if is_target and "Plural-Forms" in fields else None
+    except CorpusError as error:
+        raise CorpusError(
+            f"{path}, Plural-Forms: {error}", "Copy the line from another catalog in this language."
+        ) from error
     own = Plurals.parse(forms_of(options.languages.target))
     assert own, "our own table can be read"
     return given or own
@@ -245,7 +228,7 @@ class PoDocument:
     def add(self, entry: Entry) -> None:
         """Yield one segment per message, or two if it has a plural."""
         self._entries.append((entry, len(self.segments)))
-        for name in ("msgid", "msgid_plural"):
+        for name in _MESSAGES:
             if name in entry.texts:
                 text = entry.texts[name]
                 accepts = _accepts(text) if entry.flags & {"c-format", "objc-format", "python-format"} else None

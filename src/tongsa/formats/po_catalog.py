@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,9 +12,11 @@ from tongsa.base.errors import CorpusError
 
 COLUMNS = 78
 """Column at which gettext's tools wrap lines."""
+LONGEST = 1 << 20
+"""Longest entry, in characters without its comments."""
 
 _KEYWORD = re.compile(r"(msgctxt|msgid_plural|msgid|msgstr(?:\[\d{1,2}\])?)\s*(?=\")")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"\s*$')
+_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"\s*$')
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9A-Fa-f]{1,2}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -24,7 +27,10 @@ class Entry:
     """Position of the entry's first comment or keyword."""
     line: int
     texts: dict[str, str] = field(default_factory=dict)
+    """Texts by keyword, without msgctxt."""
     context: str | None = None
+    obsolete: bool = False
+    """Commented out with `#~`; such an entry has no texts."""
     flags: set[str] = field(default_factory=set)
     message: int = 0
     """Position of the entry's first keyword."""
@@ -39,6 +45,12 @@ class Entry:
     @property
     def is_translated(self) -> bool:
         return any(text for name, text in self.texts.items() if name.startswith("msgstr"))
+
+    @property
+    def forms(self) -> list[str]:
+        """The translations: one, or one for each plural form, in order."""
+        names = sorted((name for name in self.texts if name.startswith("msgstr")), key=lambda name: (len(name), name))
+        return [self.texts[name] for name in names]
 
     def with_flag(self, flag: str) -> list[tuple[int, int, str]]:
         if self.flag_lines:
@@ -58,65 +70,86 @@ def _flags(line: str) -> list[str]:
     return [flag.strip() for flag in line[2:].split(",") if flag.strip()]
 
 
-def entries(text: str, path: Path) -> Iterator[Entry]:
-    """Parse the entries, in order; obsolete ones are skipped."""
-    entry: Entry | None = None
-    name = ""
+def entries(lines: Iterable[str], path: Path) -> Iterator[Entry]:
+    """Parse the entries, in order, one at a time; `lines` may have their line ends, which count in positions."""
+    builder: _Builder | None = None
     at = 0
-    for number, line in enumerate(re.findall(r"[^\n]*\n|[^\n]+", text), 1):
+    for number, line in enumerate(lines, 1):
         start, at = at, at + len(line)
         stripped = line.strip()
         keyword = _KEYWORD.match(stripped)
         is_comment = stripped.startswith("#")
         if (
-            entry
-            and "msgstr" in "".join(entry.texts)
+            builder
+            and builder.has_translation
             and (is_comment or not stripped or (keyword and keyword[1] in ("msgid", "msgctxt")))
         ):
-            yield _whole(entry, path)
-            entry = None
+            yield builder.whole()
+            builder = None
         if not stripped or stripped.startswith("#~"):
-            entry = entry if entry and entry.texts else None
+            builder = builder if builder and builder.pieces else None
+            if _OBSOLETE.match(stripped):
+                yield Entry(start, number, obsolete=True)
             continue
-        if entry is None:
-            entry = Entry(start, number)
-        if is_comment:
-            if stripped.startswith("#,"):
-                entry.flags |= set(_flags(stripped))
-                entry.flag_lines.append((start, at, line))
-            continue
-        name = _string(entry, name, stripped, keyword, (start, at), f"{path}, line {number:,}")
-    if entry and entry.texts:
-        yield _whole(entry, path)
+        if builder is None:
+            builder = _Builder(path, start, number)
+        if not is_comment:
+            builder.add_string(stripped, keyword, (start, at), number)
+        elif stripped.startswith("#,"):
+            builder.add_flags(stripped, (start, at, line), number)
+    if builder and builder.pieces:
+        yield builder.whole()
 
 
-def _string(
-    entry: Entry, name: str, stripped: str, keyword: re.Match[str] | None, span: tuple[int, int], where: str
-) -> str:
-    """Read the string of a keyword, or a continuation of the previous string."""
-    string = _STRING.match(stripped[keyword.end() :] if keyword else stripped)
-    if not string or not (keyword or name):
-        raise CorpusError(
-            f"{where}: not a message catalog: {stripped[:60]!r}", "See the place with:  msgfmt --check FILE"
-        )
-    if keyword:
-        if not entry.texts and entry.context is None:
-            entry.message = span[0]
-        name = keyword[1]
-    value = unescaped(string[1])
-    if name == "msgctxt":
-        entry.context = (entry.context or "") + value
-    else:
-        entry.texts[name] = entry.texts.get(name, "") + value
-    if name.startswith("msgstr"):
-        entry.target = (entry.target[0] or span[0], span[1])
-    return name
+_OBSOLETE = re.compile(r"#~\s*msgid\s")
 
 
-def _whole(entry: Entry, path: Path) -> Entry:
-    if "msgid" not in entry.texts or not any(name.startswith("msgstr") for name in entry.texts):
-        raise CorpusError(f"{path}, line {entry.line:,}: an entry without msgid or msgstr")
-    return entry
+class _Builder:
+    """Collects the lines of one entry."""
+
+    def __init__(self, path: Path, start: int, line: int) -> None:
+        self.path = path
+        self.entry = Entry(start, line)
+        self.pieces: dict[str, list[str]] = {}
+        self.has_translation = False
+        self.name = ""
+        self.length = 0
+
+    def add_flags(self, stripped: str, span: tuple[int, int, str], number: int) -> None:
+        self._count(len(stripped), number)
+        self.entry.flags |= set(_flags(stripped))
+        self.entry.flag_lines.append(span)
+
+    def add_string(self, stripped: str, keyword: re.Match[str] | None, span: tuple[int, int], number: int) -> None:
+        """Read the string of a keyword, or a continuation of the previous string."""
+        string = _STRING.match(stripped[keyword.end() :] if keyword else stripped)
+        if not string or not (keyword or self.name):
+            raise CorpusError(
+                f"{self.path}, line {number:,}: not a message catalog: {stripped[:60]!r}",
+                "See the place with:  msgfmt --check -o /dev/null FILE",
+            )
+        self._count(len(string[1]), number)
+        if keyword:
+            if not self.pieces:
+                self.entry.message = span[0]
+            self.name = keyword[1]
+        self.pieces.setdefault(self.name, []).append(unescaped(string[1]))
+        if self.name.startswith("msgstr"):
+            self.has_translation = True
+            self.entry.target = (self.entry.target[0] or span[0], span[1])
+
+    def whole(self) -> Entry:
+        entry = self.entry
+        entry.texts = {name: "".join(pieces) for name, pieces in self.pieces.items()}
+        entry.context = entry.texts.pop("msgctxt", None)
+        if "msgid" not in entry.texts or not self.has_translation:
+            raise CorpusError(f"{self.path}, line {entry.line:,}: an entry without msgid or msgstr")
+        return entry
+
+    def _count(self, length: int, number: int) -> None:
+        self.length += length
+        if self.length > LONGEST:
+            raise CorpusError(f"{self.path}, line {number:,}: an entry of more than {LONGEST:,} characters")
 
 
 def unescaped(text: str) -> str:
@@ -174,6 +207,8 @@ FORMS: dict[str, str] = {
 """Plural forms of languages that differ from `one` and `many`."""
 
 _TOKEN = re.compile(r"\s*(\d{1,9}|n|&&|\|\||[=!<>]=|[<>!?:()%*/+-])")
+_DEEPEST = 30
+"""Nested brackets, conditions and negations in a plural expression; those of real languages have at most six."""
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 
 
@@ -213,7 +248,7 @@ class _Expression:
     """Recursive descent: the conditional, then operators from the weakest to the strongest."""
 
     def __init__(self, tokens: list[str], n: int) -> None:
-        self.tokens, self.n, self.at = tokens, n, 0
+        self.tokens, self.n, self.at, self.depth = tokens, n, 0, 0
 
     def whole(self) -> int:
         value = self._conditional()
@@ -228,14 +263,23 @@ class _Expression:
             return token
         return ""
 
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise CorpusError(f"a plural expression is nested more than {_DEEPEST} deep")
+        yield
+        self.depth -= 1
+
     def _conditional(self) -> int:
         condition = self._binary(0)
         if not self._take("?"):
             return condition
-        if_so = self._conditional()
-        if not self._take(":"):
-            raise CorpusError("a plural expression has a `?` without a `:`")
-        otherwise = self._conditional()
+        with self._deeper():
+            if_so = self._conditional()
+            if not self._take(":"):
+                raise CorpusError("a plural expression has a `?` without a `:`")
+            otherwise = self._conditional()
         return if_so if condition else otherwise
 
     def _binary(self, level: int) -> int:
@@ -248,9 +292,11 @@ class _Expression:
 
     def _unary(self) -> int:
         if self._take("!"):
-            return int(not self._unary())
+            with self._deeper():
+                return int(not self._unary())
         if self._take("("):
-            value = self._conditional()
+            with self._deeper():
+                value = self._conditional()
             if not self._take(")"):
                 raise CorpusError("a plural expression has a bracket that never closes")
             return value

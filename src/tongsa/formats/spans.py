@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Outcome, Segment
-from tongsa.text.lines import ANOTHER_ENCODING, unknown_encoding
+from tongsa.text.lines import ANOTHER_ENCODING, encoding_name
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -55,6 +55,7 @@ class Encoded:
 
 
 def _decode(data: bytes, path: Path, encoding: str) -> str:
+    encoding_name(encoding)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -63,10 +64,6 @@ def _decode(data: bytes, path: Path, encoding: str) -> str:
             f"{path}, line {line:,}: not {encoding} (0x{data[error.start]:02x}: {error.reason})",
             ANOTHER_ENCODING,
         ) from error
-    except UnicodeError as error:  # codecs such as `idna` give no position
-        raise CorpusError(f"{path}: not {encoding} ({error})", ANOTHER_ENCODING) from error
-    except LookupError as error:
-        raise unknown_encoding(encoding) from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
+from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
 from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.writers import WritePair, text_file
@@ -25,6 +26,8 @@ from tongsa.text.languages import matches
 
 INLINE = InlineKinds(wraps=frozenset({"hi"}), opens=frozenset({"bpt"}), closes=frozenset({"ept"}))
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
+MOST_VARIANTS = 500
+"""Most variants of a unit; each in the source language is paired with each in the target language."""
 CONFIDENCE = "x-tongsa-confidence"
 STATE = "x-tongsa-state"
 
@@ -42,6 +45,10 @@ class _Units:
         self.language = ""
         self.segment: InlineText | None = None
 
+    @property
+    def in_text(self) -> bool:
+        return self.segment is not None
+
     def start(self, tag: str, attributes: dict[str, str], parent: str, line: int) -> None:
         if self.segment:
             self.segment.start(tag, attributes)
@@ -58,6 +65,8 @@ class _Units:
         if self.segment:
             if tag == "seg":
                 self.variants.append((self.language, str(self.segment)))
+                if len(self.variants) > MOST_VARIANTS:
+                    raise CorpusError(f"{self.where}: a unit with more than {MOST_VARIANTS} variants")
                 self.segment = None
             else:
                 self.segment.end(tag)

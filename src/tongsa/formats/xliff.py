@@ -66,6 +66,10 @@ class _Units:
         self.texts: dict[str, str] = {}
         self.part: InlineText | None = None
 
+    @property
+    def in_text(self) -> bool:
+        return self.part is not None
+
     def start(self, tag: str, attributes: dict[str, str], parent: str, line: int) -> None:
         if self.part:
             self.part.start(tag, attributes)

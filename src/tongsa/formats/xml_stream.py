@@ -15,7 +15,7 @@ from typing import Protocol
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
-from tongsa.base.containers import DAMAGE, open_bytes
+from tongsa.base.containers import DamagedFileError, open_bytes
 from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
 from tongsa.text.lines import encoding_name, nfc
@@ -25,6 +25,8 @@ CHUNK = 1 << 16
 DEEPEST = 200
 LONGEST = 1 << 20
 """Longest text, in characters."""
+TAG = 20
+"""Characters that a tag inside a text counts for."""
 LONGEST_TOKEN = 1 << 24
 """Longest tag or comment, in bytes."""
 
@@ -33,6 +35,10 @@ class Sink(Protocol):
     """Receives the events and appends pairs to `found`, which the reader empties."""
 
     found: list[Pair]
+
+    @property
+    def in_text(self) -> bool:
+        """True from the beginning of a text to its end: tags in there belong to it."""
 
     def start(self, tag: str, attributes: dict[str, str], parent: str, line: int) -> None: ...
 
@@ -71,7 +77,10 @@ class _Events:
         if len(self.tags) > DEEPEST:
             raise CorpusError(f"{self.where}: elements are nested more than {DEEPEST} deep")
         tag = tag.rpartition(":")[2]
-        self.length = 0
+        if self.sink.in_text:  # the text goes on, and its tags are kept
+            self._count(sum(map(len, attributes.values()), TAG))
+        else:
+            self.length = 0
         self.sink.start(tag, attributes, self.tags[-1], self.parser.CurrentLineNumber)
         self.tags.append(tag)
 
@@ -79,10 +88,13 @@ class _Events:
         self.sink.end(self.tags.pop(), self.tags[-1])
 
     def text(self, data: str) -> None:
-        self.length += len(data)
+        self._count(len(data))
+        self.sink.text(data)
+
+    def _count(self, length: int) -> None:
+        self.length += length
         if self.length > LONGEST:
             raise CorpusError(f"{self.where}: a text of more than {LONGEST:,} characters")
-        self.sink.text(data)
 
     def entity(self, name: str, *_: object) -> None:
         raise CorpusError(
@@ -113,12 +125,14 @@ def stream(path: Path, reading: Reading, sink: Sink) -> Iterator[Pair]:
         return
     except expat.ExpatError as error:
         trouble = _damaged(path, error)
+    except OSError as error:
+        trouble = CorpusError(f"{path} cannot be read after line {events.parser.CurrentLineNumber:,}: {error.strerror}")
     except UnicodeDecodeError as error:
         trouble = CorpusError(f"{events.where}: not {reading.encoding} ({error.reason})")
     except (ValueError, LookupError) as error:
         trouble = CorpusError(f"{path}: its encoding cannot be read: {error}", "Name it:  --encoding euc-kr")
-    except DAMAGE as error:
-        trouble = CorpusError(f"{path} is damaged after line {events.parser.CurrentLineNumber:,}: {error}")
+    except DamagedFileError as error:
+        trouble = error.after(f"line {events.parser.CurrentLineNumber:,}")
     yield from _taken(sink)
     raise trouble
 

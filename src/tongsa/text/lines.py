@@ -1,4 +1,4 @@
-"""Lines of a text file: plain, gzip or xz; split at '\\n' only; errors give the position of undecodable bytes."""
+"""Lines of a text file, also of a packed one: split at '\\n' only; errors give the position of undecodable bytes."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from tongsa.base.containers import DAMAGE
+from tongsa.base.containers import DamagedFileError
 from tongsa.base.containers import open_bytes as open_bytes
 from tongsa.base.errors import CorpusError
+
+LONGEST_LINE = 16 << 20
+"""Longest line in bytes (UTF-16 and UTF-32: in characters). A packed file of a few KB may hold a line of some GB."""
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
@@ -23,8 +27,8 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
             for number, line in enumerate(_decoded(file, path, encoding), 1):
                 text = line.removesuffix("\n").removesuffix("\r")
                 yield nfc(text.removeprefix("\ufeff") if number == 1 else text)
-        except DAMAGE as error:
-            raise CorpusError(f"{path} is damaged after line {number:,}: {error}") from error
+        except DamagedFileError as error:
+            raise error.after(f"line {number:,}") from error
         except OSError as error:
             raise CorpusError(f"{path} cannot be read after line {number:,}: {error.strerror or error}") from error
 
@@ -32,52 +36,69 @@ def read_lines(path: Path, encoding: str = "utf-8") -> Iterator[str]:
 def _decoded(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
     """Yield the lines with their ends, as bytes."""
     if _newline_is_a_byte(encoding):
-        for number, raw in enumerate(file, 1):
+        for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+            if len(raw) > LONGEST_LINE:
+                raise too_long(path, number)
             yield decode(raw, path, number, encoding)
         return
     number = 0
     try:  # UTF-16 and UTF-32: line ends can be found only after decoding
         with io.TextIOWrapper(file, encoding, newline="\n") as text:
-            for line in text:
+            for line in iter(partial(text.readline, LONGEST_LINE + 1), ""):
+                if len(line) > LONGEST_LINE:
+                    raise too_long(path, number + 1)
                 number += 1
                 yield line
     except UnicodeError as error:
         raise CorpusError(f"{path}, after line {number:,}: not {encoding} ({error})", ANOTHER_ENCODING) from error
 
 
+def too_long(path: Path, number: int) -> CorpusError:
+    return CorpusError(
+        f"{path}, line {number:,}: longer than {LONGEST_LINE >> 20} MB",
+        "This is not a text of sentences, one per line, or its line ends are missing.",
+    )
+
+
 def _newline_is_a_byte(encoding: str) -> bool:
-    try:
-        return len("\n\n".encode(encoding)) - len("\n".encode(encoding)) == 1
-    except LookupError as error:
-        raise unknown_encoding(encoding) from error
+    name = encoding_name(encoding)
+    return len("\n\n".encode(name)) - len("\n".encode(name)) == 1
 
 
 ANOTHER_ENCODING = "If the file has another encoding, name it:  --encoding cp1252  (Korean: --encoding cp949)"
 
 
+_NOT_CHARSETS = ("idna", "punycode", "raw_unicode_escape", "unicode_escape", "undefined")
+"""Codecs of Python that turn bytes into text, but are not encodings of text files."""
+
+
 def encoding_name(name: str) -> str:
-    """Return Python's name of an encoding: `utf-8` for `UTF8`."""
+    """Return Python's name of an encoding of text: `utf-8` for `UTF8`."""
     try:
-        return codecs.lookup(name).name
-    except LookupError as error:
+        "".encode(name)  # fails for codecs that do not give text, such as base64
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError) as error:
         raise unknown_encoding(name) from error
+    if found.replace("-", "_") in _NOT_CHARSETS:
+        raise unknown_encoding(name)
+    return found
 
 
 def unknown_encoding(name: str) -> CorpusError:
-    return CorpusError(f"unknown encoding: {name}", "For example: utf-8, cp949, cp1252")
+    return CorpusError(f"unknown encoding: {name[:60]}", "For example: utf-8, cp949, cp1252")
 
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
+def decode(raw: bytes, path: Path, number: int, encoding: str, unit: str = "line") -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
         byte = f"0x{raw[error.start]:02x}"
         raise CorpusError(
-            f"{path}, line {number:,}, byte {error.start + 1}: not {encoding} ({byte}: {error.reason})",
-            f"The line begins: {raw[: error.start].decode(encoding, 'replace')[:60]!r}",
+            f"{path}, {unit} {number:,}, byte {error.start + 1}: not {encoding} ({byte}: {error.reason})",
+            f"The {unit} begins: {raw[: error.start].decode(encoding, 'replace')[:60]!r}",
             "It begins like UTF-16:  --encoding utf-16" if raw.startswith(_UTF_16) else ANOTHER_ENCODING,
         ) from error
     except LookupError as error:

@@ -16,8 +16,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import BinaryIO
 
+from tongsa.text.lines import LONGEST_LINE, too_long
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Translation
 from tongsa.translation.translator import Translator
@@ -48,7 +50,8 @@ class Window:
 class Lines:
     """Reads the lines of a stream in windows, which are full, or hold the lines available so far."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, name: Path = Path("standard input")) -> None:
+        self._name = name
         # A raw stream returns available bytes without waiting, and has no lock that a daemon thread could hold.
         self._stream: BinaryIO = getattr(stream, "raw", stream)
         self._hash = hashlib.blake2b(digest_size=16)
@@ -90,12 +93,17 @@ class Lines:
     def _parts(self) -> Iterator[bytes | None]:
         """Yield lines with their ends, and None when the next one has not arrived yet."""
         begun: list[bytes] = []  # pieces of an incomplete line
+        held = number = 0
         while data := self._stream.read(CHUNK):
             *whole, rest = data.split(b"\n")
             for line in whole:
+                number += 1
                 yield b"".join([*begun, line, b"\n"])
-                begun = []
+                begun, held = [], 0
             begun.append(rest)
+            held += len(rest)
+            if held > LONGEST_LINE:
+                raise too_long(self._name, number + 1)
             if len(data) < CHUNK:
                 yield None
         if last := b"".join(begun):

@@ -15,9 +15,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from tongsa.base.containers import kind
 from tongsa.base.errors import CorpusError, UsageError
@@ -128,8 +128,13 @@ def _write_csv(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[
         yield lambda pair: rows.writerow([text.replace("\r", "\n") for text in pair[:2]])
 
 
-@dataclass(frozen=True)
-class Cell:
+MOST_COLUMNS = 16_384
+"""Most columns of a row of a document, as in spreadsheets."""
+LONGEST_NAME = 60
+"""Characters of a column's name that are shown in the name of a place."""
+
+
+class Cell(NamedTuple):
     start: int
     end: int
     text: str
@@ -141,20 +146,20 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(encoded.text)
     rows = _rows(encoded.text, separator, path)
     document = SpanDocument(path, data, encoded)
-    if not rows:
+    head = next(rows, None)
+    if head is None:
         return document
-    names = [cell.text.strip() for cell in rows[0]]
+    names = [cell.text.strip() for cell in head]
     if options.columns:
         first, columns = _chosen(options.columns, names, path)
         pairs = [(column, column) for column in columns]
     else:
         first, pairs = 1, [_language_columns(names, options, path)]
-    for number, row in enumerate(rows[first:], first + 1):
+    for number, row in enumerate(rows if first else chain([head], rows), first + 1):
         for source, target in pairs:
             if max(source, target) < len(row) and (source == target or not row[target].text.strip()):
-                document.slots.append(
-                    _slot(row, source, target, f"row {number}, {names[source] or source + 1}", separator)
-                )
+                name = f"row {number}, {names[source][:LONGEST_NAME] or source + 1}"
+                document.slots.append(_slot(row, source, target, name, separator))
     return document
 
 
@@ -178,19 +183,21 @@ def _separator(text: str) -> str:
     return max(",;\t|", key=line.count)
 
 
-def _rows(text: str, separator: str, path: Path) -> list[list[Cell]]:
-    cell = re.compile(rf'"(?:[^"]|"")*+"|[^{re.escape(separator)}\r\n]*+')
-    rows: list[list[Cell]] = []
-    at = 0
+def _rows(text: str, separator: str, path: Path) -> Iterator[list[Cell]]:
+    cell = re.compile(rf'"(?:[^"]++|"")*+"|[^{re.escape(separator)}\r\n]*+')
+    number = at = 0
     while at < len(text):
         row: list[Cell] = []
+        number += 1
         while True:
             match = cell.match(text, at)
             assert match, "the empty cell matches anywhere"
             raw = match.group()
             quoted = len(raw) > 1 and raw[0] == raw[-1] == '"'
             if raw.startswith('"') and not quoted:
-                raise CorpusError(f"{path}, row {len(rows) + 1:,}: a quote that never closes: {raw[:30]!r}")
+                raise CorpusError(f"{path}, row {number:,}: a quote that never closes: {raw[:30]!r}")
+            if len(row) == MOST_COLUMNS:
+                raise CorpusError(f"{path}, row {number:,}: more than {MOST_COLUMNS:,} columns")
             row.append(Cell(match.start(), match.end(), raw[1:-1].replace('""', '"') if quoted else raw, quoted))
             at = match.end()
             if not text.startswith(separator, at):
@@ -198,12 +205,11 @@ def _rows(text: str, separator: str, path: Path) -> list[list[Cell]]:
             at += len(separator)
         if at < len(text) and text[at] not in "\r\n":
             raise CorpusError(
-                f"{path}, row {len(rows) + 1:,}: text after a closing quote: {text[at : at + 30]!r}",
+                f"{path}, row {number:,}: text after a closing quote: {text[at : at + 30]!r}",
                 "Inside quotes, a quote is written twice.",
             )
         at += 2 if text.startswith("\r\n", at) else 1
-        rows.append(row)
-    return rows
+        yield row
 
 
 def _chosen(columns: tuple[str, ...], names: list[str], path: Path) -> tuple[int, list[int]]:

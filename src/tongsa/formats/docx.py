@@ -19,10 +19,12 @@ from lxml import etree
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Content, Mark, Options, Outcome, Segment, visible
-from tongsa.formats.xml_tree import legal, local, parse, serialize
+from tongsa.formats.xml_tree import legal, local, serialize
 from tongsa.formats.zipped import Archive
 
 PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
+MOST_COPIED = 128 << 20
+"""Most characters of formatting: that of a run is written again for each part of the run."""
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _DROPPED = {"proofErr", "lastRenderedPageBreak"}
@@ -37,24 +39,29 @@ def open_document(data: bytes, path: Path, options: Options) -> DocxDocument:
     archive = Archive(data, path)
     if "word/document.xml" not in archive.names:
         raise CorpusError(f"{path} is not a Word document: it has no word/document.xml")
-    document = DocxDocument(archive)
-    for name in archive.names:
-        if PARTS.fullmatch(name):
-            document.roots[name] = parse(archive.read(name), f"{path}, {name}")
-            for number, paragraph in enumerate(document.roots[name].iter(f"{W}p"), 1):
-                document.add(paragraph, f"{Path(name).stem}, paragraph {number}")
+    document = DocxDocument(archive, archive.parse(filter(PARTS.fullmatch, archive.names)))
+    for name, root in document.roots.items():
+        for number, paragraph in enumerate(root.iter(f"{W}p"), 1):
+            document.add(paragraph, f"{Path(name).stem}, paragraph {number}")
     return document
 
 
 @dataclass
 class DocxDocument:
     archive: Archive
-    roots: dict[str, Any] = field(default_factory=dict)
+    roots: dict[str, Any]
     segments: list[Segment] = field(default_factory=list)
     _places: list[Paragraph] = field(default_factory=list)
+    _copied: int = 0
 
     def add(self, element: Any, name: str) -> None:
         paragraph = Paragraph(element)
+        self._copied += paragraph.copied
+        if self._copied > MOST_COPIED:
+            raise CorpusError(
+                f"{self.archive.path} is refused: its formatting has more than {MOST_COPIED >> 20} MB",
+                f"See {name}.",
+            )
         content = paragraph.content()
         if visible(content).strip():
             self.segments.append(Segment(id=name, content=content))
@@ -73,13 +80,19 @@ class DocxDocument:
         )
 
 
+Look = tuple[Any, ...]
+"""What is visible of a run's formatting; equal looks are equal formatting."""
+
+
 @dataclass
 class _Stretch:
     """Text with one formatting, or an element that is not text."""
 
     text: str = ""
-    look: bytes = b""
+    look: Look = ()
     properties: Any = None
+    copied: int = 0
+    """Characters of formatting that are copied with it."""
     elements: list[Any] = field(default_factory=list)
     wrap: Any = None
     ends: bool = False
@@ -92,10 +105,11 @@ class Paragraph:
     def __init__(self, element: Any) -> None:
         self.element = element
         self.stretches = _joined(_read(element))
-        lengths: Counter[bytes] = Counter()
+        self.copied = sum(stretch.copied for stretch in self.stretches)
+        lengths: Counter[Look] = Counter()
         for stretch in self.stretches:
             lengths[stretch.look] += len(stretch.text)
-        self.usual = max(lengths, key=lambda look: lengths[look], default=b"")
+        self.usual = max(lengths, key=lambda look: lengths[look], default=())
 
     def content(self) -> Content:
         parts: list[str | Mark] = []
@@ -189,36 +203,50 @@ def _field_change(element: Any) -> int:
 def _run(run: Any) -> Iterator[_Stretch]:
     properties = next((child for child in run if local(child) == "rPr"), None)
     look = _look(properties)
+    copied = _length(run, deep=False) + (_length(properties) if properties is not None else 0)
     for child in list(run):
         name = local(child)
         if name == "rPr" or name in _DROPPED:
             continue
         if name == "t":
             if child.text:
-                yield _Stretch(text=child.text, look=look, properties=properties)
+                yield _Stretch(text=child.text, look=look, properties=properties, copied=copied)
             continue
-        alone = etree.Element(f"{W}r", run.attrib)
-        if properties is not None:
-            alone.append(copy.deepcopy(properties))
-        yield _Stretch(elements=[_Moved(alone, child)], breaks=name in _BREAKS)
+        yield _Stretch(elements=[_Moved(run, properties, child)], breaks=name in _BREAKS, copied=copied)
 
 
 class _Moved:
     """A new run for one child, which is moved out of its old run only when the paragraph is filled."""
 
-    def __init__(self, run: Any, child: Any) -> None:
-        self.run, self.child = run, child
+    def __init__(self, run: Any, properties: Any, child: Any) -> None:
+        self.run, self.properties, self.child = run, properties, child
 
     def whole(self) -> Any:
-        self.run.append(self.child)
-        return self.run
+        run = etree.Element(f"{W}r", self.run.attrib)
+        if self.properties is not None:
+            run.append(copy.deepcopy(self.properties))
+        run.append(self.child)
+        return run
 
 
-def _look(properties: Any) -> bytes:
+def _look(properties: Any) -> Look:
     if properties is None:
-        return b""
-    seen = sorted(etree.tostring(child, with_tail=False) for child in properties if local(child) not in _UNSEEN)
-    return b"".join(seen)
+        return ()
+    return tuple(sorted(_form(child) for child in properties if local(child) not in _UNSEEN))
+
+
+def _form(element: Any) -> Look:
+    """Return a form of an element that can be compared: name, attributes, text, children."""
+    return (str(element.tag), tuple(sorted(element.items())), element.text or "", tuple(map(_form, element)))
+
+
+def _length(element: Any, *, deep: bool = True) -> int:
+    """Return about how many characters an element has, with everything in it or by its own attributes alone."""
+    return sum(
+        16 + len(each.text or "") + sum(map(len, each.values()))
+        for each in (element.iter() if deep else (element,))
+        if isinstance(each.tag, str)
+    )
 
 
 def _joined(stretches: Iterator[_Stretch]) -> list[_Stretch]:

@@ -22,7 +22,13 @@ from tongsa.formats.spans import Encoded, Slot, SpanDocument
 from tongsa.formats.writers import WritePair, text_file
 from tongsa.text.lines import nfc, read_lines
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]')
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]')
+_DECODER = json.JSONDecoder(parse_int=float)
+"""Accepts numbers of any length, which Python refuses to convert to int; only texts matter here."""
+DEEPEST = 100
+"""Most objects and lists that may be open at one place of a document."""
+LONGEST_KEY = 60
+"""Characters of a key that are shown in the name of a place."""
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
@@ -42,11 +48,9 @@ def _is_text(text: str) -> bool:
 
 def _texts(line: str, where: Place, reading: Reading) -> tuple[str, str]:
     try:
-        entry = json.loads(line)
+        entry = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         raise CorpusError(f"{where}: not JSON: {error.msg} at character {error.pos + 1}") from error
-    except ValueError as error:  # a number of thousands of digits
-        raise CorpusError(f"{where}: not JSON: {error}") from error
     except RecursionError as error:
         raise CorpusError(f"{where}: not a pair: nested too deeply") from error
     if isinstance(entry, dict) and isinstance(entry.get("translation"), dict):
@@ -74,13 +78,14 @@ def write_pairs(path: Path, reading: Reading, changed: Counter[str]) -> Iterator
 def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
     try:
-        json.loads(encoded.text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        where = f", line {error.lineno:,}" if isinstance(error, json.JSONDecodeError) else ""
-        raise CorpusError(f"{path}{where}: not JSON: {error}") from error
+        _DECODER.decode(encoded.text)
+    except json.JSONDecodeError as error:
+        raise CorpusError(f"{path}, line {error.lineno:,}: not JSON: {error}") from error
+    except RecursionError as error:
+        raise _too_deep(path) from error
     document = SpanDocument(path, data, encoded)
     ascii_only = "\\u" in encoded.text and encoded.text.isascii()
-    for start, end, name in _values(encoded.text):
+    for start, end, name in _values(encoded.text, path):
         text = json.loads(encoded.text[start:end])
         if any(0xD800 <= ord(c) <= 0xDFFF for c in text):  # a lone surrogate is not text
             continue
@@ -93,7 +98,11 @@ def _string(outcome: Outcome, ascii_only: bool) -> str:
     return json.dumps(outcome.text, ensure_ascii=ascii_only)
 
 
-def _values(text: str) -> Iterator[tuple[int, int, str]]:
+def _too_deep(path: Path) -> CorpusError:
+    return CorpusError(f"{path} is refused: objects and lists are nested more than {DEEPEST} deep")
+
+
+def _values(text: str, path: Path) -> Iterator[tuple[int, int, str]]:
     """Yield the spans of string values, each with its path: `menu.items[2].title`."""
     stack: list[tuple[str, str | int]] = []  # what is open: "{" with the key, "[" with the index
     is_key = False
@@ -102,6 +111,8 @@ def _values(text: str) -> Iterator[tuple[int, int, str]]:
         if token in "{[":
             stack.append((token, "" if token == "{" else 0))
             is_key = token == "{"
+            if len(stack) > DEEPEST:
+                raise _too_deep(path)
         elif token in "}]":
             stack.pop()
         elif token == ",":
@@ -111,7 +122,7 @@ def _values(text: str) -> Iterator[tuple[int, int, str]]:
         elif token == ":":
             is_key = False
         elif is_key:
-            stack[-1] = ("{", json.loads(token))
+            stack[-1] = ("{", json.loads(token)[:LONGEST_KEY])
         elif not any(isinstance(place, str) and place.startswith("@") for _, place in stack):
             yield match.start(), match.end(), _name(stack)
 

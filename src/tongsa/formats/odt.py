@@ -9,7 +9,7 @@ from typing import Any
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Options, Outcome, Segment, visible
-from tongsa.formats.xml_tree import Elements, InlineKinds, parse, serialize
+from tongsa.formats.xml_tree import Elements, InlineKinds, serialize
 from tongsa.formats.zipped import Archive
 
 PARTS = ("content.xml", "styles.xml")
@@ -22,21 +22,18 @@ def open_document(data: bytes, path: Path, options: Options) -> OdtDocument:
     archive = Archive(data, path)
     if "content.xml" not in archive.names:
         raise CorpusError(f"{path} is not an OpenDocument file: it has no content.xml")
-    document = OdtDocument(archive)
-    for name in PARTS:
-        if name in archive.names:
-            root = parse(archive.read(name), f"{path}, {name}")
-            document.roots[name] = root
-            for number, paragraph in enumerate(root.iter(f"{{{_TEXT}}}p", f"{{{_TEXT}}}h"), 1):
-                if not any(True for _ in paragraph.iterancestors(*_NOT_TRANSLATED)):
-                    document.add(paragraph, f"{name.removesuffix('.xml')}, paragraph {number}")
+    document = OdtDocument(archive, archive.parse(name for name in PARTS if name in archive.names))
+    for name, root in document.roots.items():
+        for number, paragraph in enumerate(root.iter(f"{{{_TEXT}}}p", f"{{{_TEXT}}}h"), 1):
+            if not any(True for _ in paragraph.iterancestors(*_NOT_TRANSLATED)):
+                document.add(paragraph, f"{name.removesuffix('.xml')}, paragraph {number}")
     return document
 
 
 @dataclass
 class OdtDocument:
     archive: Archive
-    roots: dict[str, Any] = field(default_factory=dict)
+    roots: dict[str, Any]
     segments: list[Segment] = field(default_factory=list)
     _places: list[tuple[Any, Elements]] = field(default_factory=list)
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count, groupby
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -39,16 +40,19 @@ UNFINISHED = {
 INLINE = InlineKinds(
     wraps=frozenset({"g", "mrk", "pc"}), opens=frozenset({"bpt", "bx", "sc"}), closes=frozenset({"ept", "ex", "ec"})
 )
+LONGEST_ID = 60
+"""Characters of an id that are shown in the name of a place."""
 MATCHES = "urn:oasis:names:tc:xliff:matches:2.0"
 ORIGIN = "Tongsa"
 
 _UNTRANSLATED = {"new", "needs-translation", "initial"}
 _STATES_1 = {
+    "source": ("needs-translation", None),
     "translated": ("needs-review-translation", "mt-suggestion"),
     "memory": ("translated", "exact-match"),
     "copied": ("translated", None),
-    "source": ("needs-translation", None),
 }
+"""State and qualifier by outcome, from the least finished: that of a segmented unit is that of its worst segment."""
 _STATES_2 = {"translated": "translated", "memory": "translated", "copied": "translated", "source": "initial"}
 
 
@@ -102,7 +106,7 @@ class _Units:
             self.part.text(data)
 
     def close(self) -> None:
-        unit = f" (unit {self.unit})" if self.unit else ""
+        unit = f" (unit {self.unit[:LONGEST_ID]})" if self.unit else ""
         where = Place(self.path, f"line {self.line:,}{unit}")
         source, target = self.texts.get("source", ""), self.texts.get("target", "")
         wanted = (self.reading.source, self.reading.target)
@@ -115,7 +119,7 @@ class _Units:
         elif self.fits(wanted[::-1]):
             self.found.append(Pair(target, source, where))
         else:
-            languages = " to ".join(language or "?" for language in self.languages)
+            languages = " to ".join(language[:LONGEST_ID] or "?" for language in self.languages)
             self.reading.left_out.drop(f"units of other languages ({languages})", where)
 
     def fits(self, wanted: tuple[str, ...]) -> bool:
@@ -173,7 +177,6 @@ class _Place:
     holder: Any
     """<trans-unit>, or <segment>."""
     source: Any
-    target: Any
     mrk: str | None = None
     """In 1.2 a unit may be split into <mrk mtype="seg" mid="...">: the id of this one."""
     elements: Elements = field(default_factory=lambda: Elements(INLINE))
@@ -203,18 +206,28 @@ def _units_1(root: Any) -> Iterator[_Place]:
         source, target = _child(unit, "source"), _child(unit, "target")
         if source is None or _is_done(target, target.get("state") if target is not None else None):
             continue
-        name = f"unit {unit.get('id') or unit.get('resname') or '?'}"
-        cut = _child(unit, "seg-source")
-        parts = (
-            [each for each in cut.iter() if local(each) == "mrk" and each.get("mtype") == "seg"]
-            if cut is not None
-            else []
-        )
-        if parts:
-            for mrk in parts:
-                yield _Place(f"{name}, {mrk.get('mid')}", unit, mrk, target, mrk.get("mid") or "")
+        name = f"unit {(unit.get('id') or unit.get('resname') or '?')[:LONGEST_ID]}"
+        parts = _cuts(_child(unit, "seg-source"))
+        for mid, mrk in parts.items():
+            yield _Place(f"{name}, {mid[:LONGEST_ID]}", unit, mrk, mid)
+        if not parts:
+            yield _Place(name, unit, source)
+
+
+def _cuts(parent: Any) -> dict[str, Any]:
+    """Return the segments of a <seg-source> or <target> by their ids; none if an id is missing or not unique."""
+    found: dict[str, Any] = {}
+    waiting = [] if parent is None else [*reversed(parent)]
+    while waiting:
+        each = waiting.pop()
+        if local(each) == "mrk" and each.get("mtype") == "seg":
+            mid = each.get("mid")
+            if not mid or mid in found:
+                return {}
+            found[mid] = each
         else:
-            yield _Place(name, unit, source, target)
+            waiting += reversed(each)
+    return found
 
 
 def _units_2(root: Any) -> Iterator[_Place]:
@@ -226,7 +239,8 @@ def _units_2(root: Any) -> Iterator[_Place]:
             # An empty target does not count; one with state `initial` is only a copy or a guess.
             done = _is_done(target, segment.get("state") or "translated")
             if source is not None and not done:
-                yield _Place(f"unit {unit.get('id') or '?'}, {segment.get('id') or number}", segment, source, target)
+                names = (unit.get("id") or "?", segment.get("id") or str(number))
+                yield _Place(f"unit {', '.join(name[:LONGEST_ID] for name in names)}", segment, source)
 
 
 @dataclass
@@ -245,95 +259,96 @@ class XliffDocument:
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
         if not outcomes:
             return self.data
-        for place, outcome in zip(self._places, outcomes, strict=True):
-            if self.is_2:
-                self._write_2(place, outcome)
-            else:
-                self._write_1(place, outcome)
+        write = self._write_2 if self.is_2 else self._write_1
+        for unit, group in groupby(zip(self._places, outcomes, strict=True), key=lambda each: self._unit(each[0])):
+            write(unit, list(group))
         for holder in [self.root] if self.is_2 else [each for each in self.root.iter() if local(each) == "file"]:
             name = "trgLang" if self.is_2 else "target-language"
             if not holder.get(name):
                 holder.set(name, self.language)
         return serialize(self.root, self.data)
 
-    def _write_1(self, place: _Place, outcome: Outcome) -> None:
-        target = _target(place, place.holder)
-        into = target
-        if place.mrk is not None:
-            into = next((each for each in target.iter() if local(each) == "mrk" and each.get("mid") == place.mrk), None)
-            assert into is not None, "the target was copied from the segmented source"
-        place.elements.fill(into, outcome.content, move=False)
-        state, qualifier = _STATES_1[outcome.state]
-        worse = target.get("state") in ("needs-translation", "needs-review-translation") and place.mrk is not None
-        if not (worse and state == "translated"):
-            target.set("state", state)
-            if qualifier:
-                target.set("state-qualifier", qualifier)
-        match = _child_of(place.holder, "alt-trans", target)
-        match.set("match-quality", f"{_least(match.get('match-quality'), outcome):.0f}%")
+    def _unit(self, place: _Place) -> Any:
+        return place.holder.getparent() if self.is_2 else place.holder
+
+    def _write_1(self, unit: Any, group: Sequence[tuple[_Place, Outcome]]) -> None:
+        target = _target(unit, [place.mrk for place, _ in group])
+        cuts = _cuts(target)
+        for place, outcome in group:
+            place.elements.fill(target if place.mrk is None else cuts[place.mrk], outcome.content, move=False)
+        outcomes = [outcome for _, outcome in group]
+        state, qualifier = _STATES_1[min((outcome.state for outcome in outcomes), key=list(_STATES_1).index)]
+        target.set("state", state)
+        if qualifier:
+            target.set("state-qualifier", qualifier)
+        match = _child_of(unit, "alt-trans", target)
+        match.set("match-quality", f"{100 * min(outcome.confidence for outcome in outcomes):.0f}%")
         match.set("origin", ORIGIN)
         for child in list(match):
             match.remove(child)
         match.append(_twin(target))
 
-    def _write_2(self, place: _Place, outcome: Outcome) -> None:
-        target = _target(place, place.holder)
-        place.elements.fill(target, outcome.content, move=False)
-        place.holder.set("state", _STATES_2[outcome.state])
-        if outcome.state == "copied":
-            return
-        unit = place.holder.getparent()
-        if not place.holder.get("id"):
-            used = {each.get("id") for each in unit.iter() if isinstance(each.tag, str)}
-            place.holder.set("id", next(f"s{n}" for n in range(1, len(used) + 2) if f"s{n}" not in used))
-        found = next((each for each in unit if each.tag == f"{{{MATCHES}}}matches"), None)
-        if found is None:
-            found = etree.Element(f"{{{MATCHES}}}matches", nsmap={"mtc": MATCHES})
-            found.tail = unit.text
-            unit.insert(0, found)
-        attributes = {
-            "ref": f"#{place.holder.get('id')}",
-            "matchQuality": f"{100 * outcome.confidence:.1f}",
-            "type": "tm" if outcome.state == "memory" else "mt",
-            "origin": ORIGIN,
-        }
-        match = etree.SubElement(found, f"{{{MATCHES}}}match", attributes)
-        match.append(_twin(place.source))
-        match.append(_twin(target))
+    def _write_2(self, unit: Any, group: Sequence[tuple[_Place, Outcome]]) -> None:
+        used = {each.get("id") for each in unit.iter() if isinstance(each.tag, str)}
+        ids = (f"s{number}" for number in count(1) if f"s{number}" not in used)
+        matches = []
+        for place, outcome in group:
+            target = _target(place.holder, [])
+            place.elements.fill(target, outcome.content, move=False)
+            place.holder.set("state", _STATES_2[outcome.state])
+            if outcome.state == "copied":
+                continue
+            if not place.holder.get("id"):
+                place.holder.set("id", next(ids))
+            attributes = {
+                "ref": f"#{place.holder.get('id')}",
+                "matchQuality": f"{100 * outcome.confidence:.1f}",
+                "type": "tm" if outcome.state == "memory" else "mt",
+                "origin": ORIGIN,
+            }
+            match = etree.Element(f"{{{MATCHES}}}match", attributes, nsmap={"mtc": MATCHES})
+            match.extend([_twin(place.source), _twin(target)])
+            matches.append(match)
+        if matches:
+            _matches(unit).extend(matches)
 
 
-def _target(place: _Place, holder: Any) -> Any:
-    """Return the target, created if missing; if the source is segmented, as a copy with the same segments."""
+def _matches(unit: Any) -> Any:
+    """Return the <mtc:matches> of a unit, created if missing."""
+    found = next((each for each in unit if each.tag == f"{{{MATCHES}}}matches"), None)
+    if found is None:
+        found = etree.Element(f"{{{MATCHES}}}matches", nsmap={"mtc": MATCHES})
+        found.tail = unit.text
+        unit.insert(0, found)
+    return found
+
+
+def _target(holder: Any, mids: Sequence[str | None]) -> Any:
+    """Return the target, created if missing; if the source is segmented, with the segments that are to be filled."""
+    cut = _child(holder, "seg-source") if any(mid is not None for mid in mids) else None
     target = _child(holder, "target")
-    cut = _child(holder, "seg-source") if place.mrk is not None else None
     if target is None:
         source = cut if cut is not None else _child(holder, "source")
-        target = etree.Element(
-            source.tag.replace("seg-source", "source").replace("source", "target"), nsmap=source.nsmap
-        )
+        target = etree.Element(_named("target", source), nsmap=source.nsmap)
         insert_after(source, target)
-        place.target = None
-    has_cuts = any(local(each) == "mrk" and each.get("mid") == place.mrk for each in target.iter())
-    if cut is not None and not has_cuts:
-        Elements(INLINE).fill(target, (), move=True)
+    if cut is not None and not set(mids) <= set(_cuts(target)):
         whole = Elements(INLINE)
         whole.fill(target, whole.content(cut), move=False)
     return target
+
+
+def _named(name: str, like: Any) -> Any:
+    """Return a name in the namespace of another element."""
+    return etree.QName(etree.QName(like).namespace, name)
 
 
 def _child_of(unit: Any, name: str, after: Any) -> Any:
     """Return Tongsa's <alt-trans>, created if missing."""
     ours = next((each for each in unit if local(each) == name and each.get("origin") == ORIGIN), None)
     if ours is None:
-        ours = etree.Element(after.tag.replace("target", name), nsmap=after.nsmap)
+        ours = etree.Element(_named(name, after), nsmap=after.nsmap)
         insert_after(after, ours)
     return ours
-
-
-def _least(given: str | None, outcome: Outcome) -> float:
-    """Return the quality of a segmented unit so far: that of its least certain part."""
-    own = 100 * outcome.confidence
-    return min(own, float(given.rstrip("%"))) if given else own
 
 
 def _twin(element: Any) -> Any:

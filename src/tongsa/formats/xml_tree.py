@@ -16,6 +16,7 @@ from lxml import etree
 
 from tongsa.base.errors import CorpusError
 from tongsa.formats.segments import Content, Mark
+from tongsa.text.lines import encoding_name
 
 PARSER_SETTINGS: dict[str, Any] = {
     "resolve_entities": False,
@@ -27,13 +28,49 @@ PARSER_SETTINGS: dict[str, Any] = {
 """Options for `etree.XMLParser` and `etree.iterparse`. `huge_tree` off keeps libxml2's limits on depth and text."""
 
 
-def parse(data: bytes, where: Path | str) -> Any:
+MOST_TAGS = 2_000_000
+"""Most tags, attributes and references of one document: a tree takes some hundred bytes for each."""
+
+
+@dataclass
+class TagLimit:
+    """Counts markup before it is parsed, over all parts of a document."""
+
+    left: int = MOST_TAGS
+
+    def count(self, data: bytes, where: Path | str) -> None:
+        """Count by bytes that begin or hold markup in every encoding that is let through."""
+        self.left -= data.count(b"<") + data.count(b"=") + data.count(b"&")
+        if self.left < 0:
+            raise CorpusError(
+                f"{where} is refused: it has more than {MOST_TAGS:,} tags and attributes",
+                "Split the document, and translate the parts.",
+            )
+
+
+_DECLARED = re.compile(rb"<\?xml[^<>]{0,200}?\sencoding\s*=\s*[\"']([^\"'<>]{0,80})")
+
+
+def _check_encoding(data: bytes, where: Path | str) -> None:
+    """Refuse encodings in which a tag does not begin with the byte `<`, such as EBCDIC and UTF-7."""
+    declared = _DECLARED.search(data[:400])
+    name = encoding_name(declared[1].decode("latin-1")) if declared else "utf-8"
+    begin = data[: max(0, data.find(b"<"))].strip(b" \t\r\n\0\xef\xbb\xbf\xfe\xff")
+    if begin or name == "utf-7" or "<".encode(name).strip(b"\0\xef\xbb\xbf\xfe\xff") != b"<":
+        raise CorpusError(f"{where}: not XML in an encoding that can be read here", "Convert the file to UTF-8.")
+
+
+def parse(data: bytes, where: Path | str, limit: TagLimit | None = None) -> Any:
     """Parse a whole document; writing it back changes only white space inside tags."""
+    _check_encoding(data, where)
+    (limit or TagLimit()).count(data, where)
     parser = etree.XMLParser(remove_blank_text=False, strip_cdata=False, **PARSER_SETTINGS)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         raise CorpusError(f"{where}, line {error.lineno or 1:,}: not XML: {error.msg}") from error
+    except (ValueError, LookupError) as error:
+        raise CorpusError(f"{where}: not XML: {error}") from error
     refuse_entities(root.getroottree(), where)
     return root
 
@@ -69,7 +106,7 @@ def _bytes(tree: Any, encoding: str, *, declaration: bool) -> bytes:
 
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_CODE_PAIRS = 1000
+_CODE_PAIRS = 1 << 32
 """First number for codes that open and close without enclosing (`<bpt>`, `<ept>`), which are paired by their ids."""
 
 

@@ -6,20 +6,25 @@ Nothing is unpacked to disk, so names in the archive cannot escape a folder.
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tongsa.base.errors import CorpusError
+from tongsa.formats.xml_tree import TagLimit, parse
 
 MOST_PARTS = 10_000
 LARGEST = 512 << 20
 """Largest total size of the unpacked parts, in bytes."""
-LARGEST_TEXT = 128 << 20
-"""Largest part that is parsed, in bytes."""
+LARGEST_TEXT = 64 << 20
+"""Largest total size of the parts that are parsed, in bytes; a document of 5,000 pages has less."""
 RATIO = 200
-"""A part larger than a megabyte with a higher compression ratio is a zip bomb: real text reaches 10 to 30."""
+"""A part or archive of more than a megabyte with a higher compression ratio is a bomb: real text reaches 10 to 30."""
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, NotImplementedError, OSError)
 
 
 class Archive:
@@ -29,7 +34,7 @@ class Archive:
         self.data, self.path = data, path
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except (struct.error, *_DAMAGE) as error:
             raise CorpusError(
                 f"{path} cannot be opened as a zip archive: {error}", "It may have been cut short."
             ) from error
@@ -37,13 +42,16 @@ class Archive:
 
     def _check(self) -> None:
         parts = self._zip.infolist()
+        total = sum(part.file_size for part in parts)
         problem = ""
         if len(parts) > MOST_PARTS:
             problem = f"{len(parts):,} parts"
-        elif sum(part.file_size for part in parts) > LARGEST:
-            problem = f"{sum(part.file_size for part in parts) >> 20:,} MB when unpacked"
-        elif bombs := [p for p in parts if p.file_size > 1 << 20 and p.file_size > RATIO * max(1, p.compress_size)]:
+        elif total > LARGEST:
+            problem = f"{total >> 20:,} MB when unpacked"
+        elif bombs := [part for part in parts if _is_bomb(part.file_size, part.compress_size)]:
             problem = f"a part that unpacks to {bombs[0].file_size // max(1, bombs[0].compress_size):,} times its size"
+        elif _is_bomb(total, len(self.data)):
+            problem = f"parts that unpack to {total // len(self.data):,} times its size"
         elif any(part.flag_bits & 1 for part in parts):
             problem = "parts under a password"
         elif len({part.filename for part in parts}) < len(parts):
@@ -55,15 +63,18 @@ class Archive:
     def names(self) -> list[str]:
         return self._zip.namelist()
 
-    def read(self, name: str) -> bytes:
-        if self._zip.getinfo(name).file_size > LARGEST_TEXT:
-            raise CorpusError(f"{self.path} is refused: {name} has more than {LARGEST_TEXT >> 20} MB")
-        return self._read(name)
+    def parse(self, names: Iterable[str]) -> dict[str, Any]:
+        """Parse parts, which share the limits of one document."""
+        names = list(names)
+        if sum(self._zip.getinfo(name).file_size for name in names) > LARGEST_TEXT:
+            raise CorpusError(f"{self.path} is refused: its text has more than {LARGEST_TEXT >> 20} MB")
+        limit = TagLimit()
+        return {name: parse(self.read(name), f"{self.path}, {name}", limit) for name in names}
 
-    def _read(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         try:
             return self._zip.read(name)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except _DAMAGE as error:
             raise CorpusError(f"{self.path}: {name} is damaged: {error}") from error
 
     def replaced(self, new: Mapping[str, bytes]) -> bytes:
@@ -74,5 +85,9 @@ class Archive:
                 info = zipfile.ZipInfo(part.filename, part.date_time)
                 info.compress_type = part.compress_type
                 info.external_attr, info.create_system = part.external_attr, part.create_system
-                archive.writestr(info, new[part.filename] if part.filename in new else self._read(part.filename))
+                archive.writestr(info, new[part.filename] if part.filename in new else self.read(part.filename))
         return written.getvalue()
+
+
+def _is_bomb(size: int, packed: int) -> bool:
+    return size > 1 << 20 and size > RATIO * max(1, packed)

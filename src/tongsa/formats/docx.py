@@ -84,7 +84,7 @@ Look = tuple[Any, ...]
 """What is visible of a run's formatting; equal looks are equal formatting."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _Stretch:
     """Text with one formatting, or an element that is not text."""
 
@@ -93,7 +93,7 @@ class _Stretch:
     properties: Any = None
     copied: int = 0
     """Characters of formatting that are copied with it."""
-    elements: list[Any] = field(default_factory=list)
+    elements: Sequence[Any] = ()
     wrap: Any = None
     ends: bool = False
     breaks: bool = False
@@ -212,11 +212,13 @@ def _run(run: Any) -> Iterator[_Stretch]:
             if child.text:
                 yield _Stretch(text=child.text, look=look, properties=properties, copied=copied)
             continue
-        yield _Stretch(elements=[_Moved(run, properties, child)], breaks=name in _BREAKS, copied=copied)
+        yield _Stretch(elements=(_Moved(run, properties, child),), breaks=name in _BREAKS, copied=copied)
 
 
 class _Moved:
     """A new run for one child, which is moved out of its old run only when the paragraph is filled."""
+
+    __slots__ = ("child", "properties", "run")
 
     def __init__(self, run: Any, properties: Any, child: Any) -> None:
         self.run, self.properties, self.child = run, properties, child

@@ -18,7 +18,7 @@ OBJECT = "\ufffc"
 """Represents a mark without text when a segment is shown as plain text."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)  # a document may have a million of them
 class Mark:
     """An element of a text that must occur exactly once in its translation."""
 
@@ -101,7 +101,7 @@ class ContentBuilder:
         return tuple(self.parts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
     """A text to translate as a unit."""
 

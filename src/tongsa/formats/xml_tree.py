@@ -28,7 +28,7 @@ PARSER_SETTINGS: dict[str, Any] = {
 """Options for `etree.XMLParser` and `etree.iterparse`. `huge_tree` off keeps libxml2's limits on depth and text."""
 
 
-MOST_TAGS = 2_000_000
+MOST_TAGS = 1_500_000
 """Most tags, attributes and references of one document: a tree takes some hundred bytes for each."""
 
 
@@ -55,7 +55,7 @@ def _check_encoding(data: bytes, where: Path | str) -> None:
     """Refuse encodings in which a tag does not begin with the byte `<`, such as EBCDIC and UTF-7."""
     declared = _DECLARED.search(data[:400])
     name = encoding_name(declared[1].decode("latin-1")) if declared else "utf-8"
-    begin = data[: max(0, data.find(b"<"))].strip(b" \t\r\n\0\xef\xbb\xbf\xfe\xff")
+    begin = data.partition(b"<")[0].strip(b" \t\r\n\0\xef\xbb\xbf\xfe\xff")
     if begin or name == "utf-7" or "<".encode(name).strip(b"\0\xef\xbb\xbf\xfe\xff") != b"<":
         raise CorpusError(f"{where}: not XML in an encoding that can be read here", "Convert the file to UTF-8.")
 

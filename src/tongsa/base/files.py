@@ -20,7 +20,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
+from typing import NamedTuple
 
 from tongsa.base.errors import WriteError
 
@@ -29,6 +31,18 @@ _LONGEST_NAME = 200
 _MOST_LINKS = 40
 _NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
 """Errors of file systems that cannot flush a directory: there is nothing to be done about it."""
+
+
+class _Rename(NamedTuple):
+    """A complete temporary file that is to replace a target; `path` is the user's name of it."""
+
+    temporary: Path
+    target: Path
+    path: Path
+
+
+_waiting: ContextVar[list[_Rename] | None] = ContextVar("_waiting", default=None)
+"""Renames that the end of a `replacing_together` block will do; None outside of one."""
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -41,8 +55,8 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path to write a file or directory to; it replaces `path` if the block succeeds.
 
-    An existing directory is moved aside first, since directories cannot be swapped in one step: for a moment there is
-    none, so readers must treat a missing directory as an empty cache.
+    Where the system cannot exchange two directories in one step, an existing one is moved aside first: for a moment
+    there is none, so readers must treat a missing directory as an empty cache.
     """
     target = destination(path)
     number = descriptor_of(target)
@@ -57,6 +71,29 @@ def replacing(path: Path) -> Iterator[Path]:
     else:
         with _replaced(target, path) as temporary:
             yield temporary
+
+
+@contextmanager
+def replacing_together() -> Iterator[None]:
+    """All files that are replaced within the block get their names at its end: all of them, or after a fault none.
+
+    After a kill between the renames files may be missing (the earlier ones are beside, hidden, ending in .old), but old
+    ones never stand beside new ones: two aligned files are of one run.
+    """
+    if _waiting.get() is not None:  # the outer block does it
+        yield
+        return
+    renames: list[_Rename] = []
+    token = _waiting.set(renames)
+    try:
+        try:
+            yield
+        finally:
+            _waiting.reset(token)
+        _rename_all(renames)
+    finally:
+        for each in renames:
+            _remove(each.temporary)
 
 
 def destination(path: Path) -> Path:
@@ -104,6 +141,16 @@ def make_directory(path: Path) -> None:
         sync(each.parent)
 
 
+def remove_durably(path: Path) -> None:
+    """Remove a file if it exists, and flush that to the disk."""
+    try:
+        if path.exists():
+            path.unlink()
+            sync(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def sync(path: Path) -> None:
     """Flush a file, or the entries of a directory, to the disk."""
     folder = path.is_dir()
@@ -122,19 +169,12 @@ def sync(path: Path) -> None:
 def rename_over(temporary: Path, target: Path) -> None:
     """Give a complete, flushed file or directory its final name; an earlier one is replaced."""
     if target.is_dir() and temporary.is_dir():  # a file never replaces a directory
-        aside = _sibling(target, "old")
-        _remove(aside)
-        target.rename(aside)
-        try:
-            temporary.rename(target)
-        except OSError:
-            aside.rename(target)
-            raise
-        _remove(aside)
+        if not _exchange(temporary, target):
+            _move_aside(temporary, target)
+        _remove(temporary)
         return
     if target.is_file():
-        with suppress(OSError):  # some file systems have no permissions
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        _copy_permissions(target, temporary)
     temporary.replace(target)
 
 
@@ -146,20 +186,89 @@ def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
 def _replaced(target: Path, path: Path) -> Iterator[Path]:
     """Yield a temporary path beside the target; `path` is the user's name of it, for errors."""
     temporary = _sibling(target, "tmp")
+    waiting = _waiting.get()
     try:
         make_directory(target.parent)
         _remove(temporary)  # left by a killed process with the same id
         yield temporary
         _flush(temporary)
-        rename_over(temporary, target)
-    except OSError as error:
-        raise cannot_write(path, error, "The previous content is unchanged.") from error
-    finally:
+        if waiting is None:
+            rename_over(temporary, target)
+    except BaseException as error:
         _remove(temporary)
+        if isinstance(error, OSError):
+            raise cannot_write(path, error, "The previous content is unchanged.") from error
+        raise
+    if waiting is None:
+        _sync_entries(target.parent, path)
+    else:
+        waiting.append(_Rename(temporary, target, path))
+
+
+def _rename_all(renames: list[_Rename]) -> None:
+    aside = {each.target: _sibling(each.target, "old") for each in renames if each.target.exists()}
+    if len(renames) == 1:
+        aside = {}
+    moved: list[Path] = []
+    named: list[Path] = []
     try:
-        sync(target.parent)  # only the directory entry; other files there may be pipes or belong to someone else
+        for target, place in aside.items():
+            if target.is_dir():
+                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+            _remove(place)
+            target.rename(place)
+            moved.append(target)
+        for folder in {target.parent for target in aside}:
+            sync(folder)  # before a new file has its name
+        for each in renames:
+            if each.target in aside:
+                _copy_permissions(aside[each.target], each.temporary)
+            rename_over(each.temporary, each.target)
+            named.append(each.target)
+    except OSError as error:
+        for target in named if aside else ():
+            _remove(target)
+        for target in moved:
+            with suppress(OSError):  # it stays beside
+                aside[target].rename(target)
+        raise cannot_write(renames[len(named)].path, error, "The previous content is unchanged.") from error
+    try:
+        for folder, path in {each.target.parent: each.path for each in renames}.items():
+            _sync_entries(folder, path)
+    finally:
+        for place in aside.values():
+            _remove(place)
+
+
+def _sync_entries(folder: Path, path: Path) -> None:
+    try:
+        sync(folder)  # only the directory's entries; other files there may be pipes or belong to someone else
     except OSError as error:
         raise cannot_write(path, error, "It was written, but a loss of power may still undo that.") from error
+
+
+def _move_aside(temporary: Path, target: Path) -> None:
+    """Replace a directory in two steps, where the system cannot do it in one: for a moment there is none."""
+    aside = _sibling(target, "old")
+    _remove(aside)
+    target.rename(aside)
+    try:
+        temporary.rename(target)
+    except OSError:
+        aside.rename(target)
+        raise
+    _remove(aside)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange the names of two directories in one step; return False if this system cannot."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return rename is not None and rename(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0
 
 
 @contextmanager
@@ -186,6 +295,11 @@ def _sibling(path: Path, ending: str) -> Path:
     if len(os.fsencode(name)) > _LONGEST_NAME:
         name = hashlib.blake2b(os.fsencode(name), digest_size=16).hexdigest()
     return path.with_name(f".{name}.{os.getpid()}.{ending}")
+
+
+def _copy_permissions(source: Path, target: Path) -> None:
+    with suppress(OSError):  # some file systems have none
+        target.chmod(stat.S_IMODE(source.stat().st_mode))
 
 
 def _flush(path: Path) -> None:

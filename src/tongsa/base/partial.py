@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tongsa.base.errors import DirectoryError, UsageError, WriteError
-from tongsa.base.files import cannot_write, destination, rename_over, sync, write_atomically
+from tongsa.base.files import cannot_write, destination, remove_durably, rename_over, sync, write_atomically
 from tongsa.base.locks import locked
 
 
@@ -81,7 +81,7 @@ class PartialOutput:
             if self._file is not None:
                 self._file.close()
             if self.part.exists():
-                self._forget(self.done)
+                remove_durably(self.done)
                 rename_over(self.part, self.path)
                 sync(self.path.parent)
             if self._resume:
@@ -112,7 +112,7 @@ class PartialOutput:
                     "To continue it:  --resume",
                     f"To start again:  remove {self.part} and {self.note_path}",
                 )
-            self._forget(self.note_path)
+            remove_durably(self.note_path)
         return None
 
     def _check(self, note: Note, file: Path) -> None:
@@ -137,16 +137,6 @@ class PartialOutput:
         except OSError as error:
             raise _cannot_write(self.part, error) from error
         return file
-
-    @staticmethod
-    def _forget(record: Path) -> None:
-        """Remove a record durably, before what it describes changes."""
-        if record.exists():
-            try:
-                record.unlink()
-                sync(record.parent)
-            except OSError as error:
-                raise _cannot_write(record, error) from error
 
     def _record(self, note: Note) -> None:
         write_atomically(self.note_path, json.dumps(asdict(note)))

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from tongsa.base.errors import CorpusError
+from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.base.files import cannot_write, descriptor_of
 from tongsa.base.partial import PartialOutput
 from tongsa.base.progress import for_this_stream
@@ -134,8 +134,11 @@ class LineTranslation:
 
     def _settings(self) -> dict[str, str]:
         """The settings that must be the same for a resumed output to be consistent."""
-        with self.weights.open("rb") as file:
-            weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
+        try:
+            with self.weights.open("rb") as file:
+                weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
+        except OSError as error:
+            raise DirectoryError(f"{self.weights} cannot be read: {error.strerror or error}") from error
         chosen = {f"search.{name}": str(value) for name, value in asdict(self.search).items()}
         written = {f"output.{name}": str(value) for name, value in asdict(self.format).items()}
         return {"weights": weights, "engine": self.translator.made_with, **chosen, **written}

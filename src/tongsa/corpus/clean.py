@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tongsa.base.errors import UsageError
+from tongsa.base.files import replacing_together
 from tongsa.base.progress import Show
 from tongsa.corpus.faults import FAULTS, REMOVED
 from tongsa.corpus.scan import scan, take_sample
@@ -37,7 +38,11 @@ def clean_corpus(
     sample = take_sample(corpus, show, seed)
     tally = Tally()
     changed: Counter[str] = Counter()
-    with writing(out, corpus.reading, changed) as write, text_file(removed) as bin_:
+    with (
+        replacing_together(),
+        writing(out, corpus.reading, changed) as write,
+        text_file(removed) as bin_,
+    ):
         for block in scan(corpus, sample, workers=workers, show=show):
             for pair, found in zip(block.pairs, block.faults, strict=True):
                 tally.seen += 1

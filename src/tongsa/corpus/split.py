@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tongsa.base.errors import CorpusError, UsageError
+from tongsa.base.files import replacing_together
 from tongsa.corpus.duplicates import BLOCK, hashes
 from tongsa.formats.pairs import Corpus
 from tongsa.formats.writers import writing
@@ -27,7 +28,7 @@ def split(corpus: Corpus, sizes: dict[str, int], rest: str, out: Callable[[str],
     names = [*sizes, rest]
     counts: Counter[str] = Counter()
     changed: Counter[str] = Counter()
-    with ExitStack() as stack:
+    with replacing_together(), ExitStack() as stack:
         writes = [stack.enter_context(writing(out(name), corpus.reading, changed)) for name in names]
         for pair, group in zip(corpus, groups, strict=True):
             part = part_of[group]

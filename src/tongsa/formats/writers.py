@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from tongsa.base.containers import PACKED, kind
 from tongsa.base.errors import UsageError
-from tongsa.base.files import replacing
+from tongsa.base.files import replacing, replacing_together
 from tongsa.formats.pairs import Pair, Reading
 from tongsa.formats.registry import ALIGNED, find_format, suffixes_with
 
@@ -40,7 +40,7 @@ def writing(path: Path, reading: Reading, changed: Counter[str]) -> Iterator[Wri
             f"Writable: {', '.join(suffixes_with('write_pairs'))}, packed with {', '.join(PACKED)},"
             " or a prefix for two aligned files.",
         )
-    with write_pairs(path, reading, changed) as write:
+    with replacing_together(), write_pairs(path, reading, changed) as write:
         yield write
 
 

@@ -9,13 +9,13 @@ import csv
 import io
 import json
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tongsa.base.errors import UsageError
-from tongsa.base.files import write_atomically
+from tongsa.base.errors import UsageError, WriteError
+from tongsa.base.files import cannot_write, make_directory, remove_durably, write_atomically
 from tongsa.documents.glossary import Glossary
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.refusals import Refusal, invalid
@@ -59,7 +59,10 @@ class Glossaries:
         self._limits = limits
         self._stored: dict[str, StoredGlossary] = {}
         if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            try:
+                make_directory(self._folder)
+            except OSError as error:
+                raise cannot_write(self._folder, error) from error
             for path in sorted(self._folder.glob("*.json")):
                 glossary = _read(path)
                 self._stored[glossary.id] = glossary
@@ -97,9 +100,8 @@ class Glossaries:
         )
 
     def remove(self, glossary: StoredGlossary) -> None:
-        del self._stored[glossary.id]
-        if self._folder:
-            (self._folder / f"{glossary.id}.json").unlink(missing_ok=True)
+        self._change(glossary.id, remove_durably)
+        self._stored.pop(glossary.id, None)
 
     def terms(self, text: str, form: str) -> dict[str, str]:
         """Read entries from TSV or CSV text."""
@@ -133,10 +135,23 @@ class Glossaries:
             raise invalid("a term has more than 1,024 characters")
 
     def _write(self, glossary: StoredGlossary) -> StoredGlossary:
+        text = json.dumps(asdict(glossary), ensure_ascii=False)
+        self._change(glossary.id, lambda path: write_atomically(path, text))
         self._stored[glossary.id] = glossary
-        if self._folder:
-            write_atomically(self._folder / f"{glossary.id}.json", json.dumps(asdict(glossary), ensure_ascii=False))
         return glossary
+
+    def _change(self, id: str, change: Callable[[Path], None]) -> None:
+        """Change the file of a glossary, before memory follows; if that fails, memory holds what the disk does."""
+        if not self._folder:
+            return
+        path = self._folder / f"{id}.json"
+        try:
+            change(path)
+        except WriteError:
+            self._stored.pop(id, None)
+            if path.is_file():
+                self._stored[id] = _read(path)
+            raise
 
 
 def _read(path: Path) -> StoredGlossary:

@@ -36,15 +36,20 @@ def locked(path: Path, what: str, say: Callable[[str], None]) -> Iterator[None]:
     what   names what only one process may do, for the error: "a training in runs/en-de"
     say    is told if the file system has no locks; the block is then run without one
     """
+    made = [folder for folder in path.parents if not folder.exists()]
     descriptor = _acquire(path, what, say)
     _held.add(descriptor)
     try:
         yield
     finally:
-        if sys.platform != "win32":  # an open file cannot be removed there; an unlocked one does no harm
-            with suppress(OSError):
-                path.unlink()
+        if sys.platform == "win32":  # an open file cannot be removed there
+            _close(descriptor)
+        with suppress(OSError):
+            path.unlink()
         _close(descriptor)
+        for folder in made:  # only if nothing else was written there
+            with suppress(OSError):
+                folder.rmdir()
 
 
 def _acquire(path: Path, what: str, say: Callable[[str], None]) -> int:
@@ -112,8 +117,8 @@ def _locked_error(path: Path, what: str) -> LockedError:
 
 
 def _close(descriptor: int) -> None:
-    _held.discard(descriptor)
-    with suppress(OSError):
+    if descriptor in _held:
+        _held.discard(descriptor)
         os.close(descriptor)
 
 

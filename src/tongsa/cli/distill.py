@@ -12,6 +12,7 @@ from tongsa.cli.options import (
     Encoding,
     MachineOptions,
     Minutes,
+    Resume,
     Seed,
     Settings,
     Valid,
@@ -34,7 +35,7 @@ def distill(
     beam: Annotated[int, typer.Option("--beam", help="Beam of the teacher's search.")] = 4,
     minutes: Minutes = None,
     seed: Seed = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where it was interrupted.")] = False,
+    resume: Resume = False,
     scratch: Annotated[
         bool, typer.Option("--scratch", help="Start from random weights instead of the teacher's.")
     ] = False,
@@ -53,12 +54,8 @@ def distill(
     from tongsa.base.progress import for_this_stream
     from tongsa.runs.job import TrainOptions
     from tongsa.training.distill import distil
-    from tongsa.training.run import resume as resume_training
 
     settings = parse_settings(setting)
-    if resume:
-        resume_training(out, settings=settings, minutes=minutes, show=for_this_stream())
-        return
     options = TrainOptions(
         corpora=tuple(corpus),
         valid=tuple(valid or ()),
@@ -69,4 +66,13 @@ def distill(
         threads=machine.threads,
         device=machine.device,
     )
-    distil(teacher, options, out, beam=beam, inherit=not scratch, references=not teacher_only, show=for_this_stream())
+    distil(
+        teacher,
+        options,
+        out,
+        beam=beam,
+        inherit=not scratch,
+        references=not teacher_only,
+        resume=resume,
+        show=for_this_stream(),
+    )

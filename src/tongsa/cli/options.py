@@ -47,6 +47,9 @@ Salvage = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed for all random choices.", min=0)]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the same training if --out holds it already; otherwise begin.")
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="Change a key of the recipe: SECTION.KEY=VALUE.", metavar="KEY=VALUE")
 ]

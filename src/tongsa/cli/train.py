@@ -15,6 +15,7 @@ from tongsa.cli.options import (
     Corpora,
     MachineOptions,
     Minutes,
+    Resume,
     Salvage,
     Seed,
     Settings,
@@ -49,6 +50,7 @@ class BudgetOptions:
     setting: Settings = None
     minutes: Minutes = None
     seed: Seed = 1
+    resume: Resume = False
 
     def __post_init__(self) -> None:
         check_minutes(self.minutes)
@@ -70,7 +72,6 @@ class OldTrainOptions:
 
     panel: ClassVar[str] = "Old spellings"
 
-    resume: Annotated[bool, typer.Option("--resume", hidden=True)] = False
     init: Annotated[Path | None, typer.Option("--init", hidden=True)] = None
     mix: Annotated[list[str] | None, typer.Option("--mix", hidden=True)] = None
     mix_ratio: Annotated[float, typer.Option("--mix-ratio", hidden=True)] = 1.0
@@ -100,8 +101,8 @@ def train(
     """
     if out is None:
         raise UsageError("--out is missing: the directory to write the translator to", "For example:  --out runs/en-de")
-    if old.resume:
-        renamed("train --resume", f"tongsa resume {out}")
+    if budget.resume and not corpus:  # as in version 0.1
+        renamed("train --resume without a corpus", f"tongsa resume {out}")
         _resume(out, budget, machine)
         return
     if not corpus or (task == "translation" and not (source and target)):
@@ -118,7 +119,7 @@ def train(
         renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
         mix = tuple(old.mix or ())
         options = replace(options, init=str(old.init), mix=mix, mix_ratio=old.mix_ratio)
-    _train(options, out)
+    _train(options, out, resume=budget.resume)
 
 
 @grouped
@@ -162,7 +163,7 @@ def finetune(
         mix=tuple(mix.mix or ()),
         mix_ratio=mix.mix_ratio,
     )
-    _train(options, out)
+    _train(options, out, resume=budget.resume)
 
 
 def _options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machine: MachineOptions) -> TrainOptions:
@@ -179,12 +180,12 @@ def _options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machin
     )
 
 
-def _train(options: TrainOptions, out: Path) -> None:
+def _train(options: TrainOptions, out: Path, *, resume: bool) -> None:
     from tongsa.base.progress import for_this_stream
     from tongsa.runs.directory import Run
     from tongsa.training.run import train_with
 
-    _finish(train_with(options, Run(out), for_this_stream()))
+    _finish(train_with(options, Run(out), for_this_stream(), resume=resume))
 
 
 def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions) -> None:

@@ -5,7 +5,8 @@ subwords.model        SentencePiece (or subwords.source.model and subwords.targe
 weights.safetensors   not a pickle: loading an untrusted translator runs no code
 recipe.toml job.json  recipe and options of the training
 checkpoints/          states from which training can resume
-data/                 ids and validation texts, as data/prepare.py writes them
+data/                 ids and validation texts, as data/prepare.py writes them, and the checksums of them
+.lock                 held by the process that is training here
 log.jsonl             events of the training, one per line
 validation.jsonl      the validation examples with the model's output
 report.html           report for people
@@ -20,12 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import tongsa
+from tongsa.base.checksums import CHECKSUMS, Checksums, sealed_text, unsealed_text
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, read_toml
 from tongsa.runs.card import FORMAT, Card
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
+
+_WRITE_AGAIN = "To write it again and go on, repeat the command that began the training with --resume added."
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ class Run:
         return self.path / "words.json"
 
     @property
+    def lock_file(self) -> Path:
+        return self.path / ".lock"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
 
@@ -90,6 +98,21 @@ class Run:
     def data(self) -> Path:
         """What the task prepared for training."""
         return self.path / "data"
+
+    @property
+    def checksums_file(self) -> Path:
+        """Checksums of everything that was prepared for training, relative to the run directory."""
+        return self.data / CHECKSUMS
+
+    @property
+    def began_file(self) -> Path:
+        """The options and the text that the data was prepared from."""
+        return self.data / "began.json"
+
+    @property
+    def damaged_data(self) -> Path:
+        """Damaged data, while it is being prepared again."""
+        return self.path / ".data.damaged"
 
     @property
     def training_ids(self) -> Path:
@@ -155,16 +178,52 @@ class Run:
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
         if not path.is_file():
-            raise DirectoryError(f"{self.path} holds no training to resume", "Start one with:  tongsa train")
+            raise DirectoryError(
+                f"{self.path} holds no training to resume",
+                f"To begin one, or continue it if it is there:  tongsa train ... --out {self.path} --resume",
+            )
+        self._check_recipe_file()
         recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
         try:
             return recipe, Job.from_values(json.loads(path.read_text(encoding="utf-8")))
         except (ValueError, TypeError, KeyError) as error:
-            raise DirectoryError(f"{path} is damaged: {error}") from error
+            raise DirectoryError(f"{path} is damaged: {error}", _WRITE_AGAIN) from error
+
+    def _check_recipe_file(self) -> None:
+        if not self.recipe_file.is_file():
+            raise DirectoryError(f"{self.recipe_file} is missing", _WRITE_AGAIN)
+        try:
+            unsealed_text(self.recipe_file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise DirectoryError(
+                f"{self.recipe_file} is damaged, or was edited: {error}",
+                f"To change a setting:  tongsa resume {self.path} --set SECTION.KEY=VALUE",
+                _WRITE_AGAIN,
+            ) from error
 
     def write_job(self, recipe: Recipe, job: Job) -> None:
-        write_atomically(self.recipe_file, recipe.to_toml())
+        write_atomically(self.recipe_file, sealed_text(recipe.to_toml()))
         write_atomically(self.job_file, job.to_json())
+
+    def write_checksums(self) -> None:
+        """Write the checksums of what was prepared for training: the data, and the vocabulary beside it."""
+        words = [*self.path.glob("subwords*.model"), *([self.words_file] if self.words_file.is_file() else [])]
+        prepared = [path for path in self.data.rglob("*") if path.is_file() and path != self.checksums_file]
+        Checksums.of(self.path, [*words, *prepared]).write(self.checksums_file)
+
+    def check_prepared(self) -> None:
+        """Compare what was prepared for training with its checksums; trainings of older versions have none."""
+        try:
+            checksums = Checksums.read(self.checksums_file)
+            problems = checksums.problems(self.path) if checksums else []
+        except ValueError as error:
+            problems = [str(error)]
+        if self.damaged_data.is_dir():
+            problems = [f"{self.damaged_data} was being replaced when that was interrupted"]
+        if problems:
+            raise DirectoryError(
+                f"the prepared data of {self.path} is damaged", *problems, f"The checkpoints are safe. {_WRITE_AGAIN}"
+            )
 
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         """Read the events of the log, or those of one kind; none if there is no log."""

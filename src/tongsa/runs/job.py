@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tongsa.base.checksums import sealed, unsealed
 from tongsa.base.errors import UsageError
 from tongsa.runs.card import TRANSLATION
 
@@ -80,11 +81,12 @@ class Job:
     """Threads of each worker process."""
 
     def to_json(self) -> str:
-        return json.dumps(dataclasses.asdict(self), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(sealed(dataclasses.asdict(self)), indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Job:
         """Read job.json; format 1 had fewer options, and did not store them separately."""
+        values = unsealed(values)
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]

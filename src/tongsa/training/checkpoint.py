@@ -4,6 +4,7 @@ checkpoints/00000500/
   weights.safetensors     kept as long as the average may need it
   optimizer.safetensors   the optimizer's state: only resuming needs it, so only the newest checkpoints have it
   progress.json
+  checksums.json          of the three; a damaged checkpoint is put aside, and the one before it is used
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,10 +22,14 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
+from tongsa.base.checksums import CHECKSUMS, Checksums
+from tongsa.base.errors import DirectoryError
 from tongsa.base.files import replacing
 from tongsa.data.batches import Position
 from tongsa.evaluation.contracts import Metric
 from tongsa.models.weights import read_tensors
+
+WEIGHTS, MOMENTS, PROGRESS = "weights.safetensors", "optimizer.safetensors", "progress.json"
 
 RESUMABLE = 2
 """Number of newest checkpoints that keep the optimizer's state."""
@@ -60,17 +66,36 @@ class Checkpoint:
 
     @property
     def resumable(self) -> bool:
-        return (self.folder / "optimizer.safetensors").is_file()
+        return (self.folder / MOMENTS).is_file()
 
     def weights(self) -> dict[str, Tensor]:
-        return read_tensors(self.folder / "weights.safetensors")
+        return read_tensors(self.folder / WEIGHTS)
 
     def moments(self) -> dict[str, Tensor]:
-        return read_tensors(self.folder / "optimizer.safetensors")
+        return read_tensors(self.folder / MOMENTS)
 
     def progress(self) -> Progress:
-        values = json.loads((self.folder / "progress.json").read_text())
-        return Progress(**{**values, "position": Position(*values["position"])})
+        path = self.folder / PROGRESS
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return Progress(**{**values, "position": Position(*values["position"])})
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise DirectoryError(f"{path} is damaged: {error}") from error
+
+    def problem(self) -> str | None:
+        """What is wrong with its files; None if they are as they were written.
+
+        Checkpoints of older versions have no checksums; theirs are only opened.
+        """
+        try:
+            checksums = Checksums.read(self.folder / CHECKSUMS)
+            if checksums is None:
+                self.progress()
+                return None
+        except (ValueError, DirectoryError) as error:
+            return str(error)
+        names = [PROGRESS, WEIGHTS, *([MOMENTS] if self.resumable else [])]
+        return next(filter(None, (checksums.problem(self.folder, name) for name in names)), None)
 
 
 def save_checkpoint(
@@ -79,9 +104,11 @@ def save_checkpoint(
     folder = root / f"{progress.update:08d}"
     with replacing(folder) as temporary:
         temporary.mkdir()
-        _write(weights, temporary / "weights.safetensors")
-        _write(moments, temporary / "optimizer.safetensors")
-        (temporary / "progress.json").write_text(json.dumps(dataclasses.asdict(progress)))
+        _write(weights, temporary / WEIGHTS)
+        _write(moments, temporary / MOMENTS)
+        (temporary / PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)), encoding="utf-8")
+        checksums = Checksums.of(temporary, [temporary / name for name in (WEIGHTS, MOMENTS, PROGRESS)])
+        (temporary / CHECKSUMS).write_text(checksums.to_json(), encoding="utf-8")
     return Checkpoint(folder)
 
 
@@ -108,6 +135,38 @@ def latest(root: Path) -> Checkpoint | None:
     return resumable[-1] if resumable else None
 
 
+def put_damaged_aside(root: Path, say: Callable[[str], None]) -> None:
+    """Hide damaged checkpoints, so that the newest sound one is the latest; an error if none is left.
+
+    Checkpoints that only the average needs are checked when it is computed.
+    """
+    damaged: dict[Checkpoint, str] = {}
+    for checkpoint in reversed([each for each in checkpoints(root) if each.resumable]):
+        problem = checkpoint.problem()
+        if not problem:
+            break
+        damaged[checkpoint] = problem
+    else:
+        if damaged:
+            raise DirectoryError(
+                f"no checkpoint in {root} can be resumed from",
+                *damaged.values(),
+                f"Restore one from a copy. To train from the beginning:  remove {root}, then tongsa resume",
+            )
+    for checkpoint, problem in damaged.items():
+        say(f"{problem}; the checkpoint of update {checkpoint.update:,} is left out")
+        checkpoint.folder.rename(root / f".{checkpoint.folder.name}.damaged")  # the next prune removes it
+
+
+def sound(chosen: list[Checkpoint], say: Callable[[str], None]) -> list[Checkpoint]:
+    """Those of the checkpoints that are not damaged; the others are reported."""
+    problems = {checkpoint: checkpoint.problem() for checkpoint in chosen}
+    for checkpoint, problem in problems.items():
+        if problem:
+            say(f"{problem}; the average is taken without the checkpoint of update {checkpoint.update:,}")
+    return [checkpoint for checkpoint, problem in problems.items() if not problem]
+
+
 def prune(root: Path, keep: int, best_by: Metric | None) -> None:
     """Keep what resuming and the average need: the newest, and the last (or best) `keep`."""
     present = checkpoints(root)
@@ -117,7 +176,7 @@ def prune(root: Path, keep: int, best_by: Metric | None) -> None:
         if checkpoint.update in newest:
             continue
         if checkpoint.update in wanted:
-            (checkpoint.folder / "optimizer.safetensors").unlink(missing_ok=True)
+            (checkpoint.folder / MOMENTS).unlink(missing_ok=True)
         else:  # renamed first: a kill half-way must not leave half a checkpoint that looks complete
             checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
     for leftover in root.glob(".*"):
@@ -128,11 +187,18 @@ def to_average(present: list[Checkpoint], keep: int, best_by: Metric | None) -> 
     """The last `keep` checkpoints, or those with the best validation scores by this metric, the best last."""
     if best_by is None:
         return present[-keep:]
-    scores = {checkpoint.folder.name: checkpoint.progress().score for checkpoint in present}
+    scores = {checkpoint.folder.name: _score(checkpoint) for checkpoint in present}
     newest_first = {name: score for name, score in reversed(scores.items()) if score is not None}
     ranked = best_by.ranking(newest_first)[:keep]
     by_name = {checkpoint.folder.name: checkpoint for checkpoint in present}
     return [by_name[name] for name in reversed(ranked)] or present[-keep:]
+
+
+def _score(checkpoint: Checkpoint) -> float | None:
+    try:
+        return checkpoint.progress().score
+    except DirectoryError:  # damaged: without a score it is not among the best
+        return None
 
 
 def average(chosen: list[Checkpoint]) -> dict[str, Tensor]:

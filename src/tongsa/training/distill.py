@@ -37,6 +37,7 @@ def distil(
     beam: int = 4,
     inherit: bool = True,
     references: bool = True,
+    resume: bool = False,
     show: Show | None = None,
 ) -> Translator | None:
     """Let a teacher translate the corpora of the options into `out`/distilled, and train a student on that.
@@ -44,6 +45,7 @@ def distil(
     beam        beam size of the teacher's search
     inherit     start with the teacher's weights that fit; the subwords are always the teacher's
     references  learn from the corpora's own translations too
+    resume      continue the same training if `out` holds it already
 
     The languages are the teacher's. The recipe `auto` is the teacher's own with two decoder layers.
     """
@@ -74,6 +76,7 @@ def distil(
         ),
         run,
         show,
+        resume=resume,
     )
     return found
 

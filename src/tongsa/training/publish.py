@@ -6,13 +6,14 @@ import dataclasses
 import json
 from typing import Any
 
+from tongsa.base.errors import DirectoryError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.evaluation.metrics import METRICS
 from tongsa.runs.directory import Run
 from tongsa.runs.log import RunLog
 from tongsa.tasks import TASKS
-from tongsa.training.checkpoint import average, checkpoints, latest, to_average
+from tongsa.training.checkpoint import average, checkpoints, latest, sound, to_average
 from tongsa.training.logger import card_of
 
 
@@ -27,10 +28,13 @@ def publish(run: Run, device: str, show: Show) -> Any:
     metric = METRICS.find(objective.selects)
     newest = latest(run.checkpoints)
     assert newest, "a training that has ended has saved"
+    problem = newest.problem()
+    if problem:
+        raise DirectoryError(problem, f"Go back to the checkpoint before it:  tongsa resume {run.path}")
     progress = newest.progress()
     section = recipe.training
     best_by = metric if section.average_of == "best" else None
-    chosen = to_average(checkpoints(run.checkpoints), section.average, best_by)
+    chosen = sound(to_average(checkpoints(run.checkpoints), section.average, best_by), show.say)
     candidates = {"the last checkpoint": newest.weights()}
     if len(chosen) > 1:
         candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)

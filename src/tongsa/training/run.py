@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,14 +15,22 @@ from typing import Any
 import torch
 
 from tongsa.base.devices import choose_device, usable_cores
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import DirectoryError, RecipeError
+from tongsa.base.locks import locked
 from tongsa.base.progress import Show, Silent
 from tongsa.config import Recipe
 from tongsa.runs.card import TRANSLATION
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
-from tongsa.tasks import TASKS
-from tongsa.training.checkpoint import checkpoints
+from tongsa.training.checkpoint import latest, put_damaged_aside
+from tongsa.training.continuing import (
+    change_job,
+    changed_texts,
+    prepare_again,
+    refuse_changes,
+    repair_prepared,
+    write_data,
+)
 from tongsa.training.logger import TrainingLogger
 from tongsa.training.loop import Callbacks, End, Trainer
 from tongsa.training.publish import publish
@@ -57,11 +65,13 @@ def train(
     init: str | Path | None = None,
     mix: Names = (),
     mix_ratio: float = 1.0,
+    resume: bool = False,
     show: Show | None = None,
 ) -> Any:
     """Train a model into the directory `out`, and load it: for translation, a Translator.
 
-    The parameters are those of `TrainOptions`, which documents them. Return None if the training was interrupted, or if
+    With `resume`, continue the training with the same options that is in `out` already, if there is one. The other
+    parameters are those of `TrainOptions`, which documents them. Return None if the training was interrupted, or if
     this process is one of several and not the main one.
     """
     options = TrainOptions(
@@ -80,14 +90,32 @@ def train(
         mix=names(mix),
         mix_ratio=mix_ratio,
     )
-    return train_with(options, Run(Path(out)), show or Silent())
+    return train_with(options, Run(Path(out)), show or Silent(), resume=resume)
 
 
-def train_with(options: TrainOptions, run: Run, show: Show) -> Any:
-    """Prepare, fit and publish."""
-    if is_main():
-        prepare(run, options, show)
-    return fit_and_publish(run, show, options.device)
+def train_with(options: TrainOptions, run: Run, show: Show, *, resume: bool = False) -> Any:
+    """Prepare, fit and publish; with `resume`, continue the training that is already there, if any."""
+    options.check()
+    with _locked(run, show):
+        if is_main():
+            if resume and run.job_file.is_file():
+                _continue(run, options, show)
+            else:
+                prepare(run, options, show)
+        return _fit_and_publish(run, show, options.device)
+
+
+def _continue(run: Run, options: TrainOptions, show: Show) -> None:
+    """Check that this is the same training, and repair what is damaged."""
+    refuse_changes(run, options)
+    try:
+        run.read_job()
+    except (DirectoryError, RecipeError) as damage:
+        show.say(f"{damage.what}; writing it again")
+        write_job(run, prepare_again(run, options, show), options)
+        return
+    repair_prepared(run, options, show)
+    change_job(run, {}, options.minutes, None if options.device == "auto" else options.device)
 
 
 def resume(
@@ -101,14 +129,35 @@ def resume(
     """Continue the training in the directory `out`, optionally with other settings or another budget."""
     run, show = Run(Path(out)), show or Silent()
     if is_main():
-        change_job(run, settings or {}, minutes, device)
-        present = checkpoints(run.checkpoints)
-        show.say(f"resuming after update {present[-1].update:,}" if present else "resuming from the beginning")
-    return fit_and_publish(run, show, device or "auto")
+        run.read_job()  # before a lock is written into a directory that may be none of ours
+    with _locked(run, show):
+        if is_main():
+            _, job = run.read_job()
+            for line in changed_texts(run, job.options):
+                show.say(f"{line}; the training goes on with the text that it began with")
+            repair_prepared(run, job.options, show)
+            change_job(run, settings or {}, minutes, device)
+            if not latest(run.checkpoints):
+                show.say("resuming from the beginning")
+        return _fit_and_publish(run, show, device or "auto")
 
 
 def fit_and_publish(run: Run, show: Show, device: str = "auto") -> Any:
     """Train a prepared run directory to the end, and publish it; return None if it was interrupted."""
+    with _locked(run, show):
+        if is_main():
+            run.check_prepared()
+        return _fit_and_publish(run, show, device)
+
+
+@contextmanager
+def _locked(run: Run, show: Show) -> Iterator[None]:
+    """Only one training at a time works in a directory; of several processes under torchrun, the main one locks it."""
+    with locked(run.lock_file, f"a training in {run.path}", show.say) if is_main() else nullcontext():
+        yield
+
+
+def _fit_and_publish(run: Run, show: Show, device: str) -> Any:
     end = fit(run, show, device)
     if not is_main() or end == End.INTERRUPTED:
         return None
@@ -121,8 +170,7 @@ def prepare(run: Run, options: TrainOptions, show: Show) -> None:
     """Read the corpora and write a run directory that `fit` can train."""
     options.check()
     run.refuse_to_overwrite()
-    recipe = TASKS.find(options.task).prepare(run, options, show)
-    write_job(run, recipe, options)
+    write_job(run, write_data(run, options, show), options)
 
 
 def write_job(run: Run, recipe: Recipe, options: TrainOptions) -> None:
@@ -138,7 +186,7 @@ def share_prepared(prepared: Run, run: Run, recipe: Recipe, options: TrainOption
     """Set up a training with the data that another run directory has prepared: `fit` trains it with this recipe."""
     shutil.rmtree(run.path, ignore_errors=True)  # a kill may have left half of the links
     # Links take no space; ids are never written in place, so they cannot be changed through a link.
-    ignored = shutil.ignore_patterns(prepared.log_file.name)
+    ignored = shutil.ignore_patterns(prepared.log_file.name, prepared.lock_file.name)
     shutil.copytree(prepared.path, run.path, copy_function=_link, ignore=ignored)
     write_job(run, recipe, options)
 
@@ -156,6 +204,11 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
     The device is that of the job; under torchrun it must be given, since workers connect before the job is written.
     """
     keep_freed_memory()
+    if is_main():
+        put_damaged_aside(run.checkpoints, show.say)
+        newest = latest(run.checkpoints)
+        if newest:
+            show.say(f"resuming after update {newest.update:,}")
     with _workers(run, device) as group:
         recipe, job = run.read_job()
         torch.set_num_threads(job.threads)
@@ -193,26 +246,6 @@ def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
     fastest = (2048 if recipe.model.d_model <= NARROW else 1024) if on_cpu else 8192
     section = recipe.training
     return min(section.chunk_tokens or fastest, max(1, section.batch_tokens // processes))
-
-
-RESUMABLE: dict[str, list[str]] = {"corpus": [], "subwords": ["sampling"], "model": ["dropout"]}
-"""Sections that a resumed training must keep, with the keys that may change because no shape or id depends on them."""
-
-
-def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, device: str | None) -> None:
-    """Change the recipe, budget or device of a training before it is resumed."""
-    recipe, job = run.read_job()
-    changed = recipe.with_settings(settings)
-    for section, free in RESUMABLE.items():
-        before, after = getattr(recipe, section), getattr(changed, section)
-        if dataclasses.replace(before, **{key: getattr(after, key) for key in free}) != after:
-            raise UsageError(
-                f"the section [{section}] of a training cannot change when it is resumed",
-                "Start a new training with another --out instead.",
-            )
-    options = dataclasses.replace(job.options, minutes=minutes or job.options.minutes)
-    place = str(choose_device(device)) if device else job.device
-    run.write_job(changed, dataclasses.replace(job, options=options, device=place))
 
 
 @contextmanager

@@ -61,17 +61,14 @@ def train_here(corpus: Path) -> Callable[..., tongsa.Translator | None]:
     def train(out: Path, changes: Mapping[str, str] | None = None, **options: Any) -> tongsa.Translator | None:
         if options.pop("resume", False):
             return tongsa.resume(out, settings=changes, **options)
+        usual = {"source": "ko", "target": "en", "recipe": "tiny", "threads": 1, "device": "cpu"}
         settings = {**SETTINGS, **(changes or {})}
         return tongsa.train(
             options.pop("corpus", corpus),
-            source="ko",
-            target="en",
             out=out,
             settings=settings,
-            recipe="tiny",
-            threads=1,
-            device="cpu",
-            **options,
+            resume=options.pop("or_resume", False),
+            **{**usual, **options},
         )
 
     return train

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tongsa
-from conftest import SETTINGS
 from tongsa.base.errors import DirectoryError, LockedError, UsageError
 from tongsa.base.locks import locked
 from tongsa.runs.directory import Run
 from tongsa.training import continuing
 from tongsa.training.checkpoint import latest
 
-SMALL = {**SETTINGS, "training.updates": "3", "training.validate_every": "3", "training.checkpoint_every": "1"}
+SMALL = {"training.updates": "3", "training.validate_every": "3", "training.checkpoint_every": "1"}
+
+Train = Callable[..., Any]
 
 
-def train(corpus: Path, out: Path, **changes: Any) -> Any:
-    options = {"source": "ko", "target": "en", "settings": SMALL, "recipe": "tiny", "threads": 1, "device": "cpu"}
-    return tongsa.train(corpus, out=out, resume=True, **{**options, **changes})
+@pytest.fixture(scope="session")
+def train(train_here: Train) -> Train:
+    """`train --resume`."""
+
+    def run(corpus: Path, out: Path, settings: dict[str, str] | None = None, **changes: Any) -> Any:
+        return train_here(out, {**SMALL, **(settings or {})}, corpus=corpus, or_resume=True, **changes)
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def text(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def begun(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def begun(train: Train, text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training that was begun with `--resume` in a directory that did not exist."""
     out = tmp_path_factory.mktemp("continuing") / "new" / "ko-en"
     assert train(text, out) is not None
@@ -49,7 +56,7 @@ def stopped(begun: Path, tmp_path: Path) -> Path:
     return tmp_path / "stopped"
 
 
-def test_the_command_that_began_a_training_continues_it(text: Path, begun: Path, stopped: Path) -> None:
+def test_the_command_that_began_a_training_continues_it(train: Train, text: Path, begun: Path, stopped: Path) -> None:
     assert train(text, stopped) is not None
     newest = latest(stopped / "checkpoints")
     assert newest is not None
@@ -57,13 +64,15 @@ def test_the_command_that_began_a_training_continues_it(text: Path, begun: Path,
     assert (stopped / "weights.safetensors").read_bytes() == (begun / "weights.safetensors").read_bytes()
 
 
-def test_a_finished_training_is_not_trained_again(text: Path, begun: Path, tmp_path: Path) -> None:
+def test_a_finished_training_is_not_trained_again(train: Train, text: Path, begun: Path, tmp_path: Path) -> None:
     shutil.copytree(begun, tmp_path / "done")
     assert train(text, tmp_path / "done") is not None
     assert len(Run(tmp_path / "done").events("update")) == 3
 
 
-def test_the_corpus_may_have_moved_and_minutes_may_change(text: Path, stopped: Path, tmp_path: Path) -> None:
+def test_the_corpus_may_have_moved_and_minutes_may_change(
+    train: Train, text: Path, stopped: Path, tmp_path: Path
+) -> None:
     for language in ("ko", "en"):
         shutil.copy(f"{text}.{language}", tmp_path / f"elsewhere.{language}")
     assert train(tmp_path / "elsewhere", stopped, minutes=90) is not None
@@ -76,12 +85,12 @@ def test_the_corpus_may_have_moved_and_minutes_may_change(text: Path, stopped: P
         ({"seed": 2}, "--seed: 1 before, 2 now"),
         ({"source": "en", "target": "ko"}, "--from: ko before, en now"),
         ({"recipe": "small"}, "--recipe: tiny before, small now"),
-        ({"settings": {**SMALL, "training.peak": "0.1"}}, "--set training.peak: 0.01 before, 0.1 now"),
+        ({"settings": {"training.peak": "0.1"}}, "--set training.peak: 0.01 before, 0.1 now"),
         ({"valid": "other"}, "--valid: none before, other now"),
     ],
 )
 def test_other_options_are_refused_with_what_differs(
-    text: Path, begun: Path, change: dict[str, Any], said: str
+    train: Train, text: Path, begun: Path, change: dict[str, Any], said: str
 ) -> None:
     before = (begun / "job.json").read_bytes()
     with pytest.raises(UsageError, match="holds a training with other options") as caught:
@@ -91,7 +100,7 @@ def test_other_options_are_refused_with_what_differs(
 
 
 def test_a_changed_corpus_is_refused_where_it_is_named_and_said_where_it_is_not(
-    text: Path, stopped: Path, capsys: pytest.CaptureFixture[str]
+    train: Train, text: Path, stopped: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = Path(f"{text}.en")
     before = file.read_text(encoding="utf-8")
@@ -110,7 +119,7 @@ def test_a_changed_corpus_is_refused_where_it_is_named_and_said_where_it_is_not(
 
 
 def test_a_damaged_job_is_written_again_by_the_command_that_began_the_training(
-    text: Path, begun: Path, stopped: Path
+    train: Train, text: Path, begun: Path, stopped: Path
 ) -> None:
     (stopped / "job.json").write_bytes(b"{")
     with pytest.raises(DirectoryError, match=r"job\.json is damaged[^$]*--resume added"):
@@ -124,7 +133,7 @@ def test_a_damaged_job_is_written_again_by_the_command_that_began_the_training(
 
 
 def test_a_kill_while_data_is_prepared_again_is_no_loss(
-    text: Path, begun: Path, stopped: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, text: Path, begun: Path, stopped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
         """Stands for a kill at this very place."""
@@ -144,7 +153,7 @@ def test_a_kill_while_data_is_prepared_again_is_no_loss(
 
 @pytest.mark.parametrize("how", ["train", "resume"])
 def test_a_second_training_in_a_directory_stops_at_once_and_says_who_has_it(
-    text: Path, stopped: Path, how: str
+    train: Train, text: Path, stopped: Path, how: str
 ) -> None:
     with (
         locked(Run(stopped).lock_file, "a training", print),

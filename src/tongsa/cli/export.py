@@ -53,7 +53,7 @@ def export(
         config = transformer(card)
         weights = read_weights(Run(directory), config, subwords)
         with replacing(out) as temporary:
-            write_ctranslate2(temporary, weights, config, subwords, chosen)
+            write_ctranslate2(temporary, weights, config, subwords, chosen, forbid=True)
             subwords.save(temporary)
             if shortlist:
                 from tongsa.engines.shortlist import write_shortlist

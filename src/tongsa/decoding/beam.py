@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from tongsa.decoding.greedy import begin
+from tongsa.decoding.greedy import begin, log_probabilities
 from tongsa.decoding.search import Hypothesis, Search, Special, length_penalty
 from tongsa.models.contracts import Decoder, State, Tree, repeat, select
 
@@ -37,11 +37,12 @@ def beam_search(
     sentences = list(range(len(limits)))  # indices of the sentences that are not done
     finished: list[list[Hypothesis]] = [[] for _ in sentences]
     log_p = starting_scores(len(limits), beam, limits.device)
+    unwritable = special.unwritable_ids(limits.device)
     written = torch.empty(len(limits), beam, 0, dtype=torch.long, device=limits.device)
     for length in range(1, int(limits.max()) + 1):
         logits, state = model.step(tokens, state)
         at_limit = length >= limits
-        best = extend(log_p, logits, at_limit, special.end)
+        best = extend(log_p, log_probabilities(logits, unwritable), at_limit, special.end)
         collect(best, written, sentences, finished, at_limit, length, search.length_penalty, special.end)
         log_p, parent, token = going_on(best, beam, special.end)
         written = torch.cat([written.gather(1, parent[..., None].expand(-1, -1, length - 1)), token[..., None]], dim=2)
@@ -67,13 +68,16 @@ def starting_scores(sentences: int, beam: int, device: torch.device) -> Tensor:
     return scores
 
 
-def extend(log_p: Tensor, logits: Tensor, at_limit: Tensor, end: int) -> Candidates:
-    """Return the 2 x beam best extensions of each sentence; at the length limit, only the end may follow."""
+def extend(log_p: Tensor, following: Tensor, at_limit: Tensor, end: int) -> Candidates:
+    """Return the 2 x beam best extensions of each sentence; at the length limit, only the end may follow.
+
+    `following` are the log-probabilities (sentences x beam, vocabulary) of the next token.
+    """
     sentences, beam = log_p.shape
-    following = torch.log_softmax(logits.float(), dim=-1).view(sentences, beam, -1)
+    following = following.view(sentences, beam, -1)
     vocabulary = following.shape[-1]
     if bool(at_limit.any()):
-        not_the_end = torch.arange(vocabulary, device=logits.device) != end
+        not_the_end = torch.arange(vocabulary, device=following.device) != end
         following = following.masked_fill(at_limit[:, None, None] & not_the_end, -math.inf)
     totals = (log_p[..., None] + following).flatten(1)
     best = totals.topk(min(2 * beam, totals.shape[1]), dim=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -32,6 +33,12 @@ def begin(model: Decoder, memory: Tree, rows: int, special: Special, prompts: Te
     return state, tokens
 
 
+def log_probabilities(logits: Tensor, unwritable: Tensor) -> Tensor:
+    """Return log-probabilities (rows, vocabulary), with -inf for the pieces that are never written."""
+    # After the softmax: the other log-probabilities stay those of the model.
+    return torch.log_softmax(logits.float(), dim=-1).index_fill_(-1, unwritable, -math.inf)
+
+
 def walk(
     model: Decoder, state: State, tokens: Tensor, limits: Tensor, choose: Choose, alpha: float, special: Special
 ) -> list[Hypothesis]:
@@ -40,9 +47,10 @@ def walk(
     written: list[list[int]] = [[] for _ in range(len(rows))]
     totals = torch.zeros(len(rows), device=limits.device)
     found: dict[int, Hypothesis] = {}
+    unwritable = special.unwritable_ids(limits.device)
     for length in range(1, int(limits.max()) + 1):
         logits, state = model.step(tokens, state)
-        log_p = torch.log_softmax(logits.float(), dim=-1)
+        log_p = log_probabilities(logits, unwritable)
         tokens = torch.where(length < limits, choose(log_p), special.end)
         totals = totals + log_p.gather(1, tokens[:, None])[:, 0]
         going_on = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +10,7 @@ from tongsa.base.errors import UsageError
 from tongsa.config import DecodingSection
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 
@@ -69,6 +70,13 @@ class Special(NamedTuple):
     start: int
     """`<pad>`, which the decoder starts from."""
     end: int
+    unwritable: Collection[int] = ()
+    """Pieces that are never written."""
+
+    def unwritable_ids(self, device: torch.device) -> Tensor:
+        import torch
+
+        return torch.tensor(sorted(self.unwritable), dtype=torch.long, device=device)
 
 
 class Hypothesis(NamedTuple):

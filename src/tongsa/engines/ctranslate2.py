@@ -86,6 +86,7 @@ class CTranslate2Engine:
         self._source = subwords.source.all_pieces()
         self._target = subwords.target.all_pieces()
         self._ids = {piece: id for id, piece in enumerate(self._target)}
+        self._unwritable = subwords.target.unwritable
         self._folder = folder
         self._translator = self._load(threads)
 
@@ -176,16 +177,33 @@ class CTranslate2Engine:
         return ids if len(ids) < self.longest else ids[: self.longest - 1]
 
     def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
+        found = self._search(sources, limits, search)
+        never = self._unwritable
+        again = [i for i, group in enumerate(found) if not all(never.isdisjoint(one.ids) for one in group)]
+        if again:
+            # Only now: to forbid pieces in CTranslate2 changes the probabilities of all others.
+            those = [sources[i] for i in again]
+            allowed = self._search(those, [limits[i] for i in again], search, forbid=True)
+            every = [(i, j) for i, group in enumerate(allowed) for j in range(len(group))]
+            self._add_scores(every, allowed, those, search)
+            for i, group in zip(again, allowed, strict=True):
+                found[i] = _best(group, search.nbest)
+        return found
+
+    def _search(
+        self, sources: list[Sequence[int]], limits: list[int], search: Search, *, forbid: bool = False
+    ) -> list[list[Hypothesis]]:
+        """Search for each source; `forbid` excludes the pieces that may not be written."""
         batches = self._batches([len(ids) + 1 for ids in sources], search)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         cut: dict[int, Result] = {}
-        for i, result in self._run(sources, limits, batches, search):
+        for i, result in self._run(sources, limits, batches, search, forbid=forbid):
             if all(len(pieces) < limits[i] and pieces[-1:] == [ENDING] for pieces in result.hypotheses):
                 found[i] = self._ranked(result, search)
             else:
                 cut[i] = result
         if cut:
-            self._finish(cut, sources, limits, found, search)
+            self._finish(cut, sources, limits, found, search, forbid=forbid)
         return found
 
     def _finish(
@@ -195,6 +213,8 @@ class CTranslate2Engine:
         limits: list[int],
         found: list[list[Hypothesis]],
         search: Search,
+        *,
+        forbid: bool,
     ) -> None:
         """Complete the results that the length limit cut off, or should have.
 
@@ -202,18 +222,27 @@ class CTranslate2Engine:
         """
         beyond = [i for i, result in cut.items() if max(map(len, result.hypotheses)) >= limits[i]]
         alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
-        cut |= self._run(sources, limits, alike, search)
+        cut |= self._run(sources, limits, alike, search, forbid=forbid)
         for i, result in cut.items():
             found[i] = self._hypotheses(result, limits[i], search)
-        self._count_the_end(cut, found, sources, search)
+        unscored = [(i, j) for i in cut for j, one in enumerate(found[i]) if not one.ended]
+        self._add_scores(unscored, found, sources, search)
         for i in cut:
             found[i] = _best(found[i], search.nbest)
 
     def _run(
-        self, sources: list[Sequence[int]], limits: list[int], batches: Iterable[list[int]], search: Search
+        self,
+        sources: list[Sequence[int]],
+        limits: list[int],
+        batches: Iterable[list[int]],
+        search: Search,
+        *,
+        forbid: bool,
     ) -> Iterator[tuple[int, Result]]:
         """Yield the index of each source with CTranslate2's result; all cores work on the batches."""
         translator, options = self._searching(search)
+        if forbid:
+            options["suppress_sequences"] = [[self._target[id]] for id in self._unwritable]
         waiting: dict[int, Any] = {}
         for places in batches:
             # The limit counts the end; CTranslate2 may spend its last step on any other token.
@@ -295,11 +324,14 @@ class CTranslate2Engine:
             found.append(one._replace(alignment=aligned[: len(one.ids)]))
         return found
 
-    def _count_the_end(
-        self, among: Iterable[int], found: list[list[Hypothesis]], sources: Sequence[Sequence[int]], search: Search
+    def _add_scores(
+        self,
+        places: list[tuple[int, int]],
+        found: list[list[Hypothesis]],
+        sources: Sequence[Sequence[int]],
+        search: Search,
     ) -> None:
-        """Add the probability of the end to hypotheses cut off by the length limit, as in the native engine."""
-        places = [(i, j) for i in among for j, one in enumerate(found[i]) if not one.ended]
+        """Score hypotheses whose own score is not the native engine's: it lacks the end, or pieces were forbidden."""
         if not places:
             return
         alpha = _alpha(search)

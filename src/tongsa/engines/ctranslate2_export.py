@@ -29,17 +29,30 @@ ACTIVATIONS = {
     "swish": specs.Activation.SWISH,
 }
 
+NEVER = -1e4
+"""The bias of a piece that may not be written."""
+
 Weights = Mapping[str, Array]
 
 
 def write_ctranslate2(
-    out: Path, weights: Weights, config: TransformerSection, subwords: Subwords, precision: str, bits: int = 8
+    out: Path,
+    weights: Weights,
+    config: TransformerSection,
+    subwords: Subwords,
+    precision: str,
+    bits: int = 8,
+    *,
+    forbid: bool = False,
 ) -> None:
     """Write the files of a CTranslate2 model into the folder `out`; precision is int8 or float32.
 
-    With int8, weights may have 7 `bits` instead of 8: see `tongsa.engines.precision`.
+    With int8, weights may have 7 `bits` instead of 8: see `tongsa.engines.precision`. With `forbid`, a bias keeps the
+    model from writing control characters, whichever program runs it; our own engine forbids them in its search.
     """
     spec = specification(weights, config, subwords)
+    if forbid and subwords.target.unwritable:
+        _forbid(spec.decoder.projection, subwords)
     spec.validate()
     if precision == "int8" and bits < 8:
         spec._visit(partial(_quantize, largest=2 ** (bits - 1) - 1))
@@ -48,6 +61,14 @@ def write_ctranslate2(
         spec.optimize(quantization=precision)
     out.mkdir(parents=True, exist_ok=True)
     spec.save(str(out))
+
+
+def _forbid(projection: Any, subwords: Subwords) -> None:
+    bias = np.zeros(subwords.target.pad, np.float32)
+    if projection.has_bias():
+        bias += projection.bias
+    bias[list(subwords.target.unwritable)] = NEVER
+    projection.bias = bias
 
 
 def _quantize(spec: Any, name: str, value: Any, largest: int) -> None:

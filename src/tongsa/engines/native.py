@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import torch
@@ -22,10 +22,20 @@ from tongsa.text.subwords import END, Subwords
 class NativeEngine:
     name = "native"
 
-    def __init__(self, model: Seq2Seq, *, source_pad: int, target_pad: int, end: int, batch_tokens: int = 4096) -> None:
+    def __init__(
+        self,
+        model: Seq2Seq,
+        *,
+        source_pad: int,
+        target_pad: int,
+        end: int,
+        unwritable: Collection[int] = (),
+        batch_tokens: int = 4096,
+    ) -> None:
+        """`unwritable` are the pieces that no search may write: see `tongsa.text.subwords`."""
         self.model = model.eval()
         self.source_pad = source_pad
-        self.special = Special(start=target_pad, end=end)
+        self.special = Special(start=target_pad, end=end, unwritable=unwritable)
         self.batch_tokens = batch_tokens
         self.device = next(model.parameters()).device
 
@@ -37,6 +47,7 @@ class NativeEngine:
             source_pad=subwords.source.pad,
             target_pad=subwords.target.pad,
             end=END,
+            unwritable=subwords.target.unwritable,
             batch_tokens=card.recipe.decoding.batch_tokens,
         )
 

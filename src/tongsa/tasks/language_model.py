@@ -109,7 +109,7 @@ class LanguageModel:
         if longest is not None:
             ids = ids[-(longest - 1) :]
         search = Search(beam=beam, nbest=samples, sampling=sampling)
-        special = Special(start=self.vocabulary.pad, end=END)
+        special = Special(start=self.vocabulary.pad, end=END, unwritable=self.vocabulary.unwritable)
         prompts = torch.tensor([ids], device=self.device)
         (found,) = continue_prompts(self.decoder, prompts, tokens + 1, search, special)
         return [Continuation(self.vocabulary.decode(each.ids), each.log_probability, each.ended) for each in found]

@@ -170,7 +170,13 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
 
     def _translate(self, model: Seq2Seq, workers: Workers) -> list[str]:
         subwords, valid = self.data.subwords, self.data.valid
-        engine = NativeEngine(model, source_pad=subwords.source.pad, target_pad=subwords.target.pad, end=END)
+        engine = NativeEngine(
+            model,
+            source_pad=subwords.source.pad,
+            target_pad=subwords.target.pad,
+            end=END,
+            unwritable=subwords.target.unwritable,
+        )
         mine = range(workers.rank, len(valid), workers.size)
         search = Search(beam=1, max_ratio=1.5, max_extra=10)
         found = engine.translate([valid.source[i].tolist() for i in mine], search)

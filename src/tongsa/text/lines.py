@@ -134,6 +134,21 @@ def _with_ordered_accents(text: str) -> str:
     return "".join([*pieces, text[end:]])
 
 
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Control characters, of which some end a line, and the two line separators of Unicode."""
+_CONTROLS_AND_SPACES = re.compile(r"[ \x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def has_controls(text: str) -> bool:
+    """Return True if the text holds a control character (also a tab) or a line separator."""
+    return not text.isprintable() and _CONTROLS.search(text) is not None
+
+
+def one_line(text: str) -> str:
+    """Replace control characters and line separators by a space: what a model writes is one line."""
+    return _CONTROLS_AND_SPACES.sub(" ", text).strip(" ") if has_controls(text) else text
+
+
 # SentencePiece writes spaces as U+2581, and would turn that character into a space.
 _SPACES = re.compile(r"[\s\u200b\u2581]+")
 _UNSEEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u2060\ufeff]")

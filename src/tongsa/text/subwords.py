@@ -19,6 +19,7 @@ import sentencepiece
 from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.base.files import write_atomically
 from tongsa.config import SubwordsSection
+from tongsa.text.lines import has_controls, one_line
 from tongsa.text.resegmentation import Resegmenter
 
 END = 0
@@ -31,6 +32,9 @@ SEPARATE = ("subwords.source.model", "subwords.target.model")
 
 NOT_BYTES = 4
 """Pieces of a byte vocabulary that are not bytes: the end, `<unk>`, the space, and the letter it is learnt from."""
+
+CONTROL_BYTES = frozenset(f"<0x{byte:02X}>" for byte in (*range(0x20), 0x7F))
+"""Pieces of bytes that are control characters by themselves. Larger bytes are parts of a character."""
 
 FEW_TEXTS = 8
 """As many texts, or fewer, are encoded one by one."""
@@ -67,14 +71,25 @@ class Vocabulary:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        text: str = self._processor.decode([id for id in ids if id not in (END, self.pad)])
-        return text
+        return self.decode_many([ids])[0]
 
     def decode_many(self, sentences: Sequence[Sequence[int]]) -> list[str]:
-        """Decode many sentences at once, several times as fast as one by one."""
+        """Decode many sentences at once, several times as fast as one by one; each becomes one line.
+
+        Searches avoid `unwritable`, but the bytes of several pieces may still form a line separator.
+        """
         rows = [[id for id in ids if id != END and id != self.pad] for ids in sentences]
         texts: list[str] = self._processor.decode(rows) if rows else []
-        return texts
+        return [one_line(text) for text in texts]
+
+    @cached_property
+    def unwritable(self) -> frozenset[int]:
+        """The ids of pieces that hold a control character or a line separator: no search may write them."""
+        table = self._table[:-1]
+        bytes_ = {id for id, piece in enumerate(table) if piece in CONTROL_BYTES and self._processor.is_byte(id)}
+        if "".join(table).isprintable():
+            return frozenset(bytes_)
+        return frozenset(bytes_ | {id for id, piece in enumerate(table) if has_controls(piece)})
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         table = self._table

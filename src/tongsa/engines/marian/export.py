@@ -93,7 +93,7 @@ def _generation(card: Card, subwords: Subwords) -> dict[str, Any]:
         "pad_token_id": pad,
         "decoder_start_token_id": pad,
         "eos_token_id": END,
-        "bad_words_ids": [[pad]],
+        "bad_words_ids": [[id] for id in (pad, *sorted(subwords.target.unwritable))],
         "num_beams": card.recipe.decoding.beam,
         "max_length": 512,
     }

@@ -63,7 +63,8 @@ def native(subwords: Subwords) -> Translator:
     recipe = Recipe().with_settings({**small, "model.encoder_layers": "1", "model.decoder_layers": "2"})
     torch.manual_seed(0)
     pad = subwords.source.pad
-    engine = NativeEngine(build(recipe.model, len(subwords.source), None), source_pad=pad, target_pad=pad, end=END)
+    model, unwritable = build(recipe.model, len(subwords.source), None), subwords.target.unwritable
+    engine = NativeEngine(model, source_pad=pad, target_pad=pad, end=END, unwritable=unwritable)
     return Translator(Card(source="en", target="en", recipe=recipe), subwords, engine)
 
 

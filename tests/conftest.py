@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
+import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,11 @@ import torch
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# Tests neither read nor fill the user's own cache. The processes that they start, and those side by side, inherit this.
+if "TONGSA_TEST_CACHE" not in os.environ:
+    os.environ["TONGSA_TEST_CACHE"] = os.environ["TONGSA_CACHE"] = tempfile.mkdtemp(prefix="tongsa-cache-")
+    atexit.register(shutil.rmtree, os.environ["TONGSA_CACHE"], ignore_errors=True)
 
 # A busy machine is no failure, and a failure is one on every machine.
 settings.register_profile("tongsa", deadline=None, derandomize=True)

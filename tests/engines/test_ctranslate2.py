@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import multiprocessing
 import shutil
-import stat
 from collections import Counter
 from dataclasses import replace
 from itertools import chain
@@ -188,40 +187,84 @@ def test_attention_comes_from_the_native_engine(learnt: Path) -> None:
     assert torch.equal(fast.inspect(text).attention.cross[0], native.inspect(text).attention.cross[0])
 
 
-def compiled(directory: Path) -> list[str]:
-    return sorted(path.name for path in (directory / "ctranslate2").iterdir())
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of compiled engines."""
+    monkeypatch.setenv("TONGSA_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "engines"
 
 
-def test_the_compiled_engine_is_made_once_and_anew_for_other_weights(tmp_path: Path) -> None:
-    directory = random_translator(tmp_path, seed=0)
+def test_the_compiled_engine_is_made_once_and_anew_for_other_weights(tmp_path: Path, cache: Path) -> None:
+    directory = random_translator(tmp_path / "translator", seed=0)
     both(directory)
-    before = compiled(directory)
-    made = (directory / "ctranslate2" / before[0] / "model.bin").stat().st_mtime_ns
+    (before,) = cache.iterdir()
+    made = (before / "model.bin").stat().st_mtime_ns
     both(directory)
-    assert compiled(directory) == before
-    assert (directory / "ctranslate2" / before[0] / "model.bin").stat().st_mtime_ns == made
-    random_translator(tmp_path, seed=1)
+    assert list(cache.iterdir()) == [before]
+    assert (before / "model.bin").stat().st_mtime_ns == made
+    random_translator(directory, seed=1)
     native, fast = both(directory)
-    after = compiled(directory)
-    assert len(after) == 1
-    assert after != before
+    assert len(list(cache.iterdir())) == 2
     assert fast.engine.score([[5]], [[6]])[0] == pytest.approx(native.engine.score([[5]], [[6]])[0], abs=1e-4)
 
 
-def test_a_translator_that_may_only_be_read_still_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_into_a_translator_directory(tmp_path: Path, cache: Path) -> None:
     directory = random_translator(tmp_path / "translator")
+    before = sorted(directory.rglob("*"))
+    both(directory)
+    assert sorted(directory.rglob("*")) == before
 
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "replace", refuse)
-    directory.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    try:
-        _, fast = both(directory)
-        assert fast.engine.score([[5]], [[6]])
-        assert not list(directory.glob("ctranslate2/*"))
-    finally:
-        directory.chmod(stat.S_IRWXU)
+def test_an_engine_in_a_translator_directory_is_not_used(tmp_path: Path, cache: Path) -> None:
+    """A stranger could ship one under the right name that says something else than the weights."""
+    directory = random_translator(tmp_path / "translator", seed=0)
+    _, fast = both(directory)
+    expected = fast.engine.score([[5]], [[6]])
+    (name,) = (path.name for path in cache.iterdir())
+    both(random_translator(tmp_path / "other", seed=1))
+    (foreign,) = (path for path in cache.iterdir() if path.name != name)
+    shutil.copytree(foreign, directory / "ctranslate2" / name)
+    shutil.rmtree(cache)
+    _, fast = both(directory)
+    assert fast.engine.score([[5]], [[6]]) == expected
+
+
+def test_a_linked_folder_of_old_engines_is_left_alone(tmp_path: Path, cache: Path) -> None:
+    directory = random_translator(tmp_path / "translator")
+    (tmp_path / "elsewhere" / "int8-0123456789ab").mkdir(parents=True)
+    (directory / "ctranslate2").symlink_to(tmp_path / "elsewhere")
+    both(directory)
+    Translator.load(directory, engine="ctranslate2", precision="int8", device="cpu")
+    assert [path.name for path in (tmp_path / "elsewhere").rglob("*")] == ["int8-0123456789ab"]
+
+
+def test_a_damaged_engine_is_compiled_again(tmp_path: Path, cache: Path) -> None:
+    directory = random_translator(tmp_path / "translator")
+    _, fast = both(directory)
+    expected = fast.engine.score([[5]], [[6]])
+    (folder,) = cache.iterdir()
+    whole = (folder / "model.bin").read_bytes()
+    (folder / "model.bin").write_bytes(whole[:-9] + b"\x7f" + whole[-8:])
+    _, fast = both(directory)
+    assert fast.engine.score([[5]], [[6]]) == expected
+    assert (folder / "model.bin").read_bytes() == whole
+
+
+def test_sampling_goes_on_when_the_engine_was_removed_from_the_cache(tmp_path: Path, cache: Path) -> None:
+    _, fast = both(random_translator(tmp_path / "translator"))
+    search = Search(sampling=Sampling(seed=3))
+    expected = fast.engine.translate([[5, 6]], search)
+    shutil.rmtree(cache)
+    assert fast.engine.translate([[5, 6]], search) == expected
+
+
+def test_without_a_cache_a_translator_still_runs_and_says_so(
+    tmp_path: Path, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.parent.touch()  # a file where the directory should be
+    _, fast = both(random_translator(tmp_path / "translator"))
+    assert fast.engine.score([[5]], [[6]])
+    assert "the compiled engine lasts until this process ends" in caplog.text
 
 
 def _load(directory: Path) -> float:
@@ -229,12 +272,12 @@ def _load(directory: Path) -> float:
     return sum(translator.engine.score([[5]], [[6]])[0])
 
 
-def test_several_processes_may_compile_at_once(tmp_path: Path) -> None:
-    directory = random_translator(tmp_path)
+def test_several_processes_may_compile_at_once(tmp_path: Path, cache: Path) -> None:
+    directory = random_translator(tmp_path / "translator")
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         scores = pool.map(_load, [directory] * 2)
     assert len(set(scores)) == 1
-    assert len(compiled(directory)) == 1
+    assert len(list(cache.iterdir())) == 1
 
 
 @pytest.mark.parametrize(("allowed", "precision"), [(0.0, "float32"), (math.inf, "int8")])

@@ -34,9 +34,10 @@ def export(
         raise UsageError(f"{out} already exists", "Choose another directory: nothing is overwritten.")
     from tongsa.engines import PRECISIONS
     from tongsa.runs.directory import Run
-    from tongsa.text.subwords import Subwords
 
-    card, subwords = Run(directory).read_card(), Subwords.load(directory)
+    run = Run(directory)
+    card = run.read_card()
+    subwords = run.read_subwords(card)
     if to_format == "marian":
         from tongsa.engines.marian.export import write_marian
 
@@ -51,7 +52,7 @@ def export(
             raise UsageError(f"unknown precision: {precision}", f"Precisions: {', '.join(PRECISIONS)}")
         chosen = "int8" if precision == "auto" else precision
         config = transformer(card)
-        weights = read_weights(Run(directory), config, subwords)
+        weights = read_weights(run, card, config, subwords)
         with replacing(out) as temporary:
             write_ctranslate2(temporary, weights, config, subwords, chosen, forbid=True)
             subwords.save(temporary)

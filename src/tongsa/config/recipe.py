@@ -42,7 +42,8 @@ class Recipe:
         """Build and check a recipe; all its problems are told together."""
         if not isinstance(values, Mapping):
             raise RecipeError(f"{where} cannot be used", f"A recipe has the sections {', '.join(_SECTIONS)}.")
-        problems = [f"unknown section [{name}]{hint(name, _SECTIONS)}" for name in values if name not in _SECTIONS]
+        unknown = [name for name in values if name not in _SECTIONS]
+        problems = [f"unknown section [{shorten(name)}]{hint(name, _SECTIONS)}" for name in unknown]
         built: dict[str, Any] = {}
         for name, section in _SECTIONS.items():
             given = values.get(name, {})
@@ -68,7 +69,8 @@ class Recipe:
         if isinstance(name, str) and (name in ARCHITECTURES or name in architecture_names()):
             return section_class(name)
         known = architecture_names()
-        problems.append(f"unknown model.architecture {name!r}{hint(str(name), known)} (known: {', '.join(known)})")
+        told = f"unknown model.architecture {shown(name)}{hint(name, known)}"
+        problems.append(f"{told} (known: {', '.join(known)})")
         return TransformerSection
 
     def to_values(self) -> dict[str, dict[str, Any]]:
@@ -101,7 +103,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RecipeError(f"{path} cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also for numbers of thousands of digits
         raise RecipeError(f"{path} is not TOML: {error}") from error
 
 
@@ -116,7 +118,7 @@ def parse_settings(settings: Mapping[str, str]) -> dict[str, dict[str, Any]]:
             continue
         try:
             value = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             value = text  # a bare word is a string
         values.setdefault(section, {})[key] = value
     if problems:
@@ -149,19 +151,19 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
     hints = typing.get_type_hints(section)
     fields = [field.name for field in dataclasses.fields(section)]
     if key not in fields:
-        problems.append(f"unknown key {name}.{key}{hint(key, fields)}")
+        problems.append(f"unknown key {name}.{shorten(key)}{hint(key, fields)}")
         return None
     kind = hints[key]
     if isinstance(kind, types.GenericAlias) or typing.get_origin(kind) is Literal:
         choices = typing.get_args(kind)
         if value not in choices:
-            problems.append(f"{name}.{key} is {value!r}; it can be {', '.join(choices)}")
+            problems.append(f"{name}.{key} is {shown(value)}; it can be {', '.join(choices)}")
             return None
         return value
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and type(value) is int and abs(value) < LARGEST:
         return float(value)
     if type(value) is not kind or (kind is float and not math.isfinite(value)):
-        problems.append(f"{name}.{key} is {value!r}; it must be {_KINDS[kind]}")
+        problems.append(f"{name}.{key} is {shown(value)}; it must be {_KINDS[kind]}")
         return None
     return value
 
@@ -169,8 +171,26 @@ def _checked(section: type[Any], name: str, key: str, value: Any, problems: list
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def hint(word: str, known: typing.Iterable[str]) -> str:
+LARGEST = 10**300
+"""Whole numbers from here on are not converted: a float holds up to about 10**308."""
+
+LONGEST_SHOWN = 80
+"""Most characters of a wrong value that an error repeats."""
+
+
+def shown(value: object) -> str:
+    """Return a value as an error shows it."""
+    return shorten(repr(value))
+
+
+def shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def hint(word: object, known: typing.Iterable[str]) -> str:
     """Return `: did you mean ...?`, or nothing if no known name is close."""
+    if not isinstance(word, str) or len(word) > LONGEST_SHOWN:
+        return ""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f": did you mean {close[0]}?" if close else ""
 

@@ -1,63 +1,57 @@
-"""Compiled engines of a translator directory: created on first use, and found by a hash of their inputs.
+"""Compiled engines: made from the weights on first use, and kept in the cache of this user (base/cache.py).
 
-    ctranslate2/int8-1f0c9be5a3d2/             a CTranslate2 model; the name holds precision and key
-    ctranslate2/shortlist.int8-1f0c9be5a3d2/   the same with a shortlist
+    engines/int8-1f0c9be5a3d2.../             a CTranslate2 model; the name holds precision and key
+    engines/shortlist.int8-1f0c9be5a3d2.../   the same with a shortlist
 
-A folder is complete as soon as it exists, and never changes, so several processes may create it at once, and readers
-never see an incomplete one. Other weights get another name. Folders of earlier weights are removed.
+The key is a hash of everything that the engine was made from, so other weights get another engine. An engine is never
+taken from a translator directory: CTranslate2 reads it unchecked, and it need not be what the weights say.
 """
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
+import logging
 import random
-import shutil
 import tempfile
-from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from tongsa.base.errors import DirectoryError, UsageError, WriteError
-from tongsa.base.files import replacing
+import ctranslate2
+
+from tongsa.base.cache import Cache
+from tongsa.base.errors import DirectoryError, UsageError
+from tongsa.base.regular import open_regular
 from tongsa.config import TransformerSection
-from tongsa.engines.precision import LARGEST_ERROR, relative_error, weight_bits, written_by
+from tongsa.engines.precision import LARGEST_ERROR, cpu_facts, relative_error, weight_bits, written_by
+from tongsa.engines.weights import read_weights, shapes
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
+from tongsa.runs.weights import check_weights
 from tongsa.text.subwords import Subwords
 
 ABOUT = "tongsa.json"
-LAYOUT = 3
+LAYOUT = 4
 """Version of the compilation; raised when the same weights must be compiled differently."""
 
 PROOF_SENTENCES = 32
 """Sentences on which int8 is compared with float32."""
 
+LONGEST_EXAMPLE = 1 << 16
+"""Most bytes of a line of the validation examples."""
+
 POSITIONS = 2048
 """Rows of the table of sinusoids, which CTranslate2 cannot extend for longer sentences."""
+
+CACHE = Cache("engines")
+
+LOGGER = logging.getLogger("tongsa.engines")
 
 
 def max_positions(config: TransformerSection) -> int:
     """Return the number of positions of a compiled model."""
     return config.max_positions if config.positions == "learned" else POSITIONS
-
-
-def compiled(directory: Path, card: Card, subwords: Subwords, precision: str, *, shortlist: bool = False) -> Path:
-    """Return the folder of the compiled engine; compile it if it is missing."""
-    config = transformer(card)
-    making = _Making(directory, config, subwords, precision, shortlist)
-    kind = f"shortlist.{precision}" if shortlist else precision
-    folder = Run(directory).compiled / f"{kind}-{key_of(directory, config, subwords, precision)}"
-    if (folder / ABOUT).is_file():
-        return folder
-    try:
-        _compile(folder, making)
-    except WriteError:
-        if not (folder / ABOUT).is_file():  # otherwise another process was faster
-            return _aside(making)
-    _remove_others(folder, kind)
-    return folder
 
 
 def transformer(card: Card) -> TransformerSection:
@@ -69,68 +63,69 @@ def transformer(card: Card) -> TransformerSection:
     return card.recipe.model
 
 
-def right_precision(directory: Path, card: Card, subwords: Subwords) -> str:
-    """Return the precision of `auto` on a CPU: int8 if it was measured to be close to float32 here, else float32."""
-    folder = compiled(directory, card, subwords, "int8")
-    try:
-        error = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["error"]
-    except (OSError, ValueError, KeyError):  # only in memory, or damaged: use the safe one
-        return "float32"
-    return "int8" if error <= LARGEST_ERROR else "float32"
+class CompiledEngines:
+    """The compiled engines of a translator directory."""
 
+    def __init__(self, directory: Path, card: Card, subwords: Subwords) -> None:
+        self.run, self.card, self.subwords = Run(directory), card, subwords
+        self.config = transformer(card)
+        self._folders: dict[str, Path] = {}
 
-def key_of(directory: Path, config: TransformerSection, subwords: Subwords, precision: str) -> str:
-    """Hash everything that a compiled engine depends on."""
-    digest = hashlib.blake2b(digest_size=6)
-    weights = Run(directory).weights_file
-    try:
-        with weights.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-    except OSError as error:
-        raise DirectoryError(f"{weights} cannot be read: {error.strerror}") from error
-    bits = weight_bits() if precision == "int8" else 32
-    digest.update(repr((LAYOUT, POSITIONS, bits, config)).encode())
-    digest.update(subwords.source.model + subwords.target.model)
-    return digest.hexdigest()
+    def folder(self, precision: str, *, shortlist: bool = False) -> Path:
+        """Return the folder of the engine of this precision; compile it if it is missing."""
+        name = f"{'shortlist.' if shortlist else ''}{precision}-{self._key(precision, shortlist=shortlist)}"
+        if name not in self._folders or not self._folders[name].is_dir():
+            found = CACHE.get(name, lambda folder: self._write(folder, precision, shortlist=shortlist))
+            if found.note:
+                LOGGER.warning("%s; the compiled engine lasts until this process ends", found.note)
+            self._folders[name] = found.path
+        return self._folders[name]
 
+    def right_precision(self) -> str:
+        """Return the precision of `auto` on a CPU: int8 if it was measured to be close to float32, else float32."""
+        about = json.loads((self.folder("int8") / ABOUT).read_text(encoding="utf-8"))
+        return "int8" if about["error"] <= LARGEST_ERROR else "float32"
 
-class _MadeByAnotherError(Exception):
-    """Another process created the same folder in the meantime."""
+    @cached_property
+    def _weights(self) -> str:
+        """The checksum of the weights, which are checked against the card and the subwords first."""
+        return check_weights(self.run, self.card, shapes(self.config, self.subwords))
 
+    def _key(self, precision: str, *, shortlist: bool) -> str:
+        """Hash everything that a compiled engine depends on."""
+        bits = weight_bits() if precision == "int8" else 32
+        facts = (LAYOUT, POSITIONS, ctranslate2.__version__, cpu_facts(), bits, self.config, self._weights)
+        digest = hashlib.sha256(repr(facts).encode())
+        for vocabulary in (self.subwords.source, self.subwords.target):
+            digest.update(hashlib.sha256(vocabulary.model).digest())
+        if shortlist:
+            from tongsa.engines.shortlist import fingerprint
 
-class _Making(NamedTuple):
-    """The inputs of a compilation."""
+            digest.update(fingerprint(self.run.path).encode())
+        return digest.hexdigest()[:32]
 
-    directory: Path
-    config: TransformerSection
-    subwords: Subwords
-    precision: str
-    shortlist: bool
-
-    def write(self, folder: Path) -> None:
+    def _write(self, folder: Path, precision: str, *, shortlist: bool) -> None:
         from tongsa.engines.ctranslate2_export import write_ctranslate2
-        from tongsa.engines.weights import read_weights
 
-        weights = read_weights(Run(self.directory), self.config, self.subwords)
-        about: dict[str, Any] = {"made_from": Run(self.directory).weights_file.name, "precision": self.precision}
+        weights = read_weights(self.run, self.card, self.config, self.subwords)
+        about: dict[str, Any] = {"precision": precision}
         with tempfile.TemporaryDirectory() as name:
-            if self.precision == "int8":  # float32 first: CTranslate2 rounds the weights in place
+            if precision == "int8":  # float32 first: CTranslate2 rounds the weights in place
                 write_ctranslate2(Path(name), weights, self.config, self.subwords, "float32")
-            write_ctranslate2(folder, weights, self.config, self.subwords, self.precision, weight_bits())
-            if self.precision == "int8":
+            write_ctranslate2(folder, weights, self.config, self.subwords, precision, weight_bits())
+            if precision == "int8":
                 error = relative_error(folder, Path(name), self._pairs(Path(name)))
                 about |= {"bits": weight_bits(), "error": error}
         (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
-        if self.shortlist:
+        if shortlist:
             from tongsa.engines.shortlist import write_shortlist
 
-            write_shortlist(folder, self.directory, self.subwords)
+            write_shortlist(folder, self.run.path, self.subwords)
 
     def _pairs(self, exact: Path) -> list[tuple[list[str], list[str]]]:
         """Return pieces to compare precisions on: validation examples, or else translations of random input."""
         source, target = self.subwords.source, self.subwords.target
-        examples = [(source.encode(a), target.encode(b)) for a, b in _examples(Run(self.directory))]
+        examples = [(source.encode(a), target.encode(b)) for a, b in _examples(self.run)]
         short = [(a, b) for a, b in examples if max(len(a), len(b)) < max_positions(self.config)]
         if short:
             return [(source.pieces(a), target.pieces(b)) for a, b in short]
@@ -144,30 +139,9 @@ class _Making(NamedTuple):
 def _examples(run: Run) -> list[tuple[str, str]]:
     """Return validation pairs; none if they are missing or unreadable."""
     try:
-        lines = run.examples_file.read_text(encoding="utf-8").split("\n")[:PROOF_SENTENCES]
+        with open_regular(run.examples_file) as file:
+            lines = [file.readline(LONGEST_EXAMPLE).decode("utf-8") for _ in range(PROOF_SENTENCES)]
         examples = [json.loads(line) for line in lines if line]
         return [(str(example["source"]), str(example["reference"])) for example in examples]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (DirectoryError, OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
-
-
-def _compile(folder: Path, making: _Making) -> None:
-    with suppress(_MadeByAnotherError), replacing(folder) as temporary:
-        making.write(temporary)
-        if (folder / ABOUT).is_file():
-            raise _MadeByAnotherError
-
-
-def _aside(making: _Making) -> Path:
-    """Return a temporary folder, deleted when the process ends, for a read-only directory."""
-    folder = Path(tempfile.mkdtemp(prefix="tongsa-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    making.write(folder)
-    return folder
-
-
-def _remove_others(folder: Path, kind: str) -> None:
-    for other in folder.parent.glob(f"{kind}-*"):
-        if other != folder:
-            with suppress(OSError):
-                shutil.rmtree(other)

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ctranslate2
 
 from tongsa.base.devices import usable_cores
-from tongsa.config import TransformerSection
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
 from tongsa.engines.base import cut_note, similar_lengths
-from tongsa.engines.compiled import compiled, max_positions, right_precision, transformer
+from tongsa.engines.compiled import CompiledEngines, max_positions
 from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords
 
@@ -64,20 +63,18 @@ class CTranslate2Engine:
 
     def __init__(
         self,
-        folder: Path,
-        config: TransformerSection,
-        subwords: Subwords,
+        engines: CompiledEngines,
         *,
         precision: str,
         threads: Threads,
         device: str,
-        batch_tokens: int,
         native: Callable[[], NativeEngine],
         shortlist: bool = False,
     ) -> None:
+        config, subwords = engines.config, engines.subwords
         self.precision = precision
         self.shortlist = shortlist
-        self.batch_tokens = batch_tokens
+        self.batch_tokens = engines.card.recipe.decoding.batch_tokens
         self.threads = threads
         self.longest = max_positions(config)
         self.endless = config.positions == "sinusoidal"
@@ -87,7 +84,7 @@ class CTranslate2Engine:
         self._target = subwords.target.all_pieces()
         self._ids = {piece: id for id, piece in enumerate(self._target)}
         self._unwritable = subwords.target.unwritable
-        self._folder = folder
+        self._engines = engines
         self._translator = self._load(threads)
 
     @classmethod
@@ -107,17 +104,14 @@ class CTranslate2Engine:
 
         With a shortlist, only likely translations of the source's pieces are scored: faster, and nearly the same.
         """
-        chosen = precision
+        engines = CompiledEngines(directory, card, subwords)
         if precision == "auto":
-            chosen = right_precision(directory, card, subwords) if device == "cpu" else "float32"
+            precision = engines.right_precision() if device == "cpu" else "float32"
         return cls(
-            compiled(directory, card, subwords, chosen, shortlist=shortlist),
-            transformer(card),
-            subwords,
-            precision=chosen,
+            engines,
+            precision=precision,
             threads=Threads.of(threads),
             device=device,
-            batch_tokens=card.recipe.decoding.batch_tokens,
             native=native,
             shortlist=shortlist,
         )
@@ -156,7 +150,7 @@ class CTranslate2Engine:
 
     def _load(self, threads: Threads) -> Any:
         return ctranslate2.Translator(
-            str(self._folder),
+            str(self._engines.folder(self.precision, shortlist=self.shortlist)),
             device=self._device,
             compute_type=self.precision,
             inter_threads=threads.batches,

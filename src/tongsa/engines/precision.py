@@ -38,6 +38,11 @@ def weight_bits() -> int:
     return 8 if VNNI & set(flags) else 7
 
 
+def cpu_facts() -> tuple[str, ...]:
+    """Return what the result of int8 depends on, besides the weights."""
+    return platform.machine(), *(os.environ.get(name, "") for name in LIMITS)
+
+
 def relative_error(folder: Path, reference: Path, pairs: Sequence[tuple[list[str], list[str]]]) -> float:
     """Return the mean relative difference of log-probabilities between two compiled models, on these pieces."""
     sums = [_log_probabilities(each, pairs) for each in (folder, reference)]

@@ -35,16 +35,29 @@ def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
     (folder / FILE).write_text(as_text(learn(training_ids(directory), subwords), subwords), encoding="utf-8")
 
 
-def training_ids(directory: Path) -> PairIds:
+def fingerprint(directory: Path) -> str:
+    """Return a value that changes when the training ids are replaced; they may be too large to hash at every start."""
     folder = Run(directory).training_ids
     try:
-        return PairIds.open(folder)
+        found = [(str(path.resolve()), path.stat()) for path in sorted(folder.iterdir())]
     except OSError as error:
-        raise DirectoryError(
-            f"{directory} has no training text to learn a shortlist from",
-            f"It is learnt from {folder}, which training writes.",
-            "Without it, leave out --shortlist.",
-        ) from error
+        raise _no_training_text(directory) from error
+    return repr([(name, status.st_size, status.st_mtime_ns, status.st_ino) for name, status in found])
+
+
+def training_ids(directory: Path) -> PairIds:
+    try:
+        return PairIds.open(Run(directory).training_ids)
+    except OSError as error:
+        raise _no_training_text(directory) from error
+
+
+def _no_training_text(directory: Path) -> DirectoryError:
+    return DirectoryError(
+        f"{directory} has no training text to learn a shortlist from",
+        f"It is learnt from {Run(directory).training_ids}, which training writes.",
+        "Without it, leave out --shortlist.",
+    )
 
 
 def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from tongsa.config import TransformerSection
+from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
-from tongsa.runs.weights import Array, Shape, check_shapes, read_safetensors
+from tongsa.runs.weights import Array, Shape, read_arrays
 from tongsa.text.subwords import Subwords
 
 
-def read_weights(run: Run, config: TransformerSection, subwords: Subwords) -> dict[str, Array]:
-    """Read the weights of a run directory; an error lists those that do not fit the architecture and the subwords."""
-    arrays = read_safetensors(run.weights_file)
-    check_shapes(run, {name: array.shape for name, array in arrays.items()}, shapes(config, subwords))
-    return arrays
+def read_weights(run: Run, card: Card, config: TransformerSection, subwords: Subwords) -> dict[str, Array]:
+    """Read the weights of a Transformer; an error lists those that do not fit the architecture and the subwords."""
+    return read_arrays(run, card, shapes(config, subwords))
 
 
 def shapes(config: TransformerSection, subwords: Subwords) -> dict[str, Shape]:

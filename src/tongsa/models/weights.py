@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
@@ -16,7 +16,7 @@ from tongsa.models import build
 from tongsa.models.contracts import Seq2Seq
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
-from tongsa.runs.weights import check_shapes
+from tongsa.runs.weights import read_arrays
 from tongsa.text.subwords import Subwords
 
 
@@ -27,24 +27,18 @@ def build_model(config: ModelSection, subwords: Subwords) -> Seq2Seq:
 
 def load_model(run: Run, card: Card, subwords: Subwords, device: torch.device) -> Seq2Seq:
     """Load the model of a run directory with its weights."""
-    weights = read_weights(run, card.recipe.model, subwords)
+    weights = read_weights(run, card, lambda: build_model(card.recipe.model, subwords))
     model = build_model(card.recipe.model, subwords)
     load_weights(model, weights)
     return model.to(device).eval()
 
 
-def read_weights(run: Run, config: ModelSection, subwords: Subwords) -> dict[str, Tensor]:
-    """Read the weights of a run directory; an error lists those that do not fit the architecture and the subwords."""
-    weights = read_tensors(run.weights_file)
-    with torch.device("meta"):
-        model = build_model(config, subwords)
-    expected = dict(model.named_parameters())
-    check_shapes(run, _shapes(weights), _shapes(expected))
-    return weights
-
-
-def _shapes(weights: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(tensor.shape) for name, tensor in weights.items()}
+def read_weights(run: Run, card: Card, make: Callable[[], nn.Module]) -> dict[str, Tensor]:
+    """Read the weights of a run directory; an error lists those that do not fit the model that `make` builds."""
+    with torch.device("meta"):  # takes no memory, whatever the card says
+        model = make()
+    shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    return {name: torch.from_numpy(array) for name, array in read_arrays(run, card, shapes).items()}
 
 
 def named_weights(model: nn.Module) -> dict[str, Tensor]:

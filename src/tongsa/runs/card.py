@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -16,6 +17,17 @@ FORMAT = 2
 
 TRANSLATION = "translation"
 """The task if the card names none: format 1 had no other."""
+
+MOST = 1_000_000_000_000_000
+"""Upper limit of every number of a card."""
+LONGEST_TEXT = 4096
+"""Most characters of a text of a card."""
+LONGEST_LIST = 10_000
+"""Most entries of a list of a card."""
+
+LANGUAGE = re.compile(r"(?!\.)[\w.@+-]{0,64}")
+"""A language code, which also becomes part of file names."""
+SUM = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +55,8 @@ class Provenance:
         """Read the `training` part of a card."""
         known = {each.name: type(getattr(cls(), each.name)) for each in fields(cls)}
         given = {("examples" if name == "pairs" else name): value for name, value in values.items()}  # format 1: pairs
-        return cls(**{name: known[name](value) for name, value in given.items() if name in known})
+        read: dict[type, Callable[[str, Any], Any]] = {int: _whole, float: _number, str: _text, tuple: _texts}
+        return cls(**{name: read[known[name]](name, value) for name, value in given.items() if name in known})
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,10 @@ class Card:
     """Scores of the published weights on the validation set, by metric."""
     confidence: tuple[tuple[float, float], ...] = ()
     """Calibration points (mean log-probability of a token, quality); see translation/confidence.py."""
+    checksums: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """SHA-256 of the files beside the card that are loaded, by name; empty if an earlier version wrote the card.
+
+    While the weights are being replaced there are two: those of the old file and of the new one."""
 
     def to_json(self) -> str:
         values = {
@@ -85,6 +102,7 @@ class Card:
             "training": asdict(self.training),
             "scores": {name: score.to_values() for name, score in self.scores.items()},
             "confidence": self.confidence,
+            "checksums": self.checksums,
         }
         return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
@@ -94,16 +112,63 @@ class Card:
         scores = dict(values["scores"])
         confidence = values.get("confidence", scores.pop("confidence", []))  # format 1: among the scores
         return cls(
-            task=str(values.get("task", TRANSLATION)),
-            source=str(values["source"]),
-            target=str(values["target"]),
+            task=_text("task", values.get("task", TRANSLATION)),
+            source=language_code("source", values["source"]),
+            target=language_code("target", values["target"]),
             recipe=Recipe.from_values(values["recipe"], where),
             training=Provenance.from_values(values["training"]),
-            scores={name: _score(found) for name, found in scores.items()},
-            confidence=tuple((float(x), float(y)) for x, y in confidence),
+            scores={_text("a score's name", name): _score(name, found) for name, found in scores.items()},
+            confidence=tuple(_point(point) for point in _list("confidence", confidence)),
+            checksums={name: _sums(name, sums) for name, sums in dict(values.get("checksums", {})).items()},
         )
 
 
-def _score(values: Mapping[str, Any]) -> Score:
+def language_code(name: str, value: Any) -> str:
+    """Return the value if it can be the code of a language, or is empty."""
+    if not isinstance(value, str) or not LANGUAGE.fullmatch(value):
+        raise ValueError(f"{name} is not a language code")
+    return value
+
+
+def _score(name: str, values: Mapping[str, Any]) -> Score:
     value = values["score"]
-    return Score(math.nan if value is None else float(value), str(values.get("signature", "")))
+    return Score(math.nan if value is None else _number(name, value), _text(name, values.get("signature", "")))
+
+
+def _point(values: Any) -> tuple[float, float]:
+    x, y = (_number("confidence", value) for value in _list("confidence", values))
+    return x, y
+
+
+def _sums(name: str, values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(isinstance(each, str) and SUM.fullmatch(each) for each in values):
+        raise ValueError(f"the checksum of {name} is not one")
+    return tuple(values)
+
+
+def _whole(name: str, value: Any) -> int:
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise ValueError(f"{name} is not a whole number from 0 to {MOST:,}")
+    return value
+
+
+def _number(name: str, value: Any) -> float:
+    if type(value) not in (int, float) or not -MOST <= value <= MOST:  # also false for NaN
+        raise ValueError(f"{name} is not a number between {-MOST:,} and {MOST:,}")
+    return float(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise ValueError(f"{name} is not a text of at most {LONGEST_TEXT:,} characters")
+    return value
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    return tuple(_text(name, value) for value in _list(name, values))
+
+
+def _list(name: str, values: Any) -> list[Any]:
+    if not isinstance(values, list) or len(values) > LONGEST_LIST:
+        raise ValueError(f"{name} is not a list of at most {LONGEST_LIST:,} entries")
+    return values

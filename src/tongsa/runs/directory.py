@@ -14,8 +14,11 @@ report.html           report for people
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,10 +27,15 @@ import tongsa
 from tongsa.base.checksums import CHECKSUMS, Checksums, sealed_text, unsealed_text
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.files import write_atomically
+from tongsa.base.regular import checksum, open_regular, read_json
 from tongsa.config import Recipe, read_toml
+from tongsa.config.recipe import shown
 from tongsa.runs.card import FORMAT, Card
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
+from tongsa.text.subwords import Subwords
+
+DAMAGED = "Copy the directory again, or train again."
 
 _WRITE_AGAIN = "To write it again and go on, repeat the command that began the training with --resume added."
 
@@ -90,8 +98,8 @@ class Run:
         return self.path / "tensorboard"
 
     @property
-    def compiled(self) -> Path:
-        """Compiled engines."""
+    def old_engines(self) -> Path:
+        """Engines that earlier versions compiled here; they are not used any more."""
         return self.path / "ctranslate2"
 
     @property
@@ -136,25 +144,23 @@ class Run:
     def read_card(self) -> Card:
         """Read the card, of any version; every problem with it is a DirectoryError."""
         path = self.card_file
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise DirectoryError(f"{self.path} is not a translator: it has no {path.name}", *self._what_it_is())
+        values = read_json(path)
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
-            written = int(values["format"])
-        except (ValueError, KeyError, TypeError) as error:
-            advice = "Copy the directory again, or train again."
-            raise DirectoryError(f"{path} is damaged: {error}", advice) from error
-        if written > FORMAT:
-            raise DirectoryError(
-                f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {FORMAT}",
-                f"It was written by Tongsa {values.get('tongsa', '?')}:  pip install --upgrade tongsa",
-            )
-        try:
+            written = values["format"]
+            if type(written) is not int:
+                raise ValueError("its format is not a number")
+            if written > FORMAT:
+                raise DirectoryError(
+                    f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {FORMAT}",
+                    f"It was written by Tongsa {shown(values.get('tongsa', '?'))}:  pip install --upgrade tongsa",
+                )
             return Card.from_values(values, str(path))
         except KeyError as error:
-            raise DirectoryError(f"{path} is damaged: it has no {error}") from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise DirectoryError(f"{path} is damaged: {error}") from error
+            raise DirectoryError(f"{path} is damaged: it has no {error}", DAMAGED) from error
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise DirectoryError(f"{path} is damaged: {error}", DAMAGED) from error
         except RecipeError as error:
             raise DirectoryError(error.what, *error.explanation) from error
 
@@ -171,9 +177,38 @@ class Run:
         from safetensors.numpy import save
 
         # Rows must be contiguous: safetensors writes the memory of an array as it is.
-        arrays = {name: np.asarray(tensor, order="C") for name, tensor in weights.items()}
-        write_atomically(self.weights_file, save(arrays))
-        write_atomically(self.card_file, card.to_json())
+        content = save({name: np.asarray(tensor, order="C") for name, tensor in weights.items()})
+        name, new = self.weights_file.name, hashlib.sha256(content).hexdigest()
+        before = self._old_card()
+        if name in before.checksums:  # killed in between, the directory holds the old weights or the new ones
+            both = (*before.checksums[name], new)
+            allowing = dataclasses.replace(before, checksums={**before.checksums, name: both})
+            write_atomically(self.card_file, allowing.to_json())
+        write_atomically(self.weights_file, content)
+        checksums = {name: (new,), **{path.name: (_sum(path),) for path in self._vocabulary_files()}}
+        write_atomically(self.card_file, dataclasses.replace(card, checksums=checksums).to_json())
+
+    def _old_card(self) -> Card:
+        """Return the card that is about to be replaced; an empty one if there is none, or a damaged one."""
+        try:
+            return self.read_card()
+        except DirectoryError:
+            return Card(recipe=Recipe())
+
+    def _vocabulary_files(self) -> list[Path]:
+        return [path for path in (*Subwords.files(self.path), self.words_file) if path.is_file()]
+
+    def read_subwords(self, card: Card) -> Subwords:
+        """Read the subwords, and compare their checksums with the card's."""
+        self.check_sums(card, Subwords.files(self.path))
+        return Subwords.load(self.path)
+
+    def check_sums(self, card: Card, paths: Iterable[Path]) -> None:
+        """Compare files with the checksums of the card, where it has them."""
+        for path in paths:
+            allowed = card.checksums.get(path.name)
+            if allowed and _sum(path) not in allowed:
+                raise wrong_sum(path)
 
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
@@ -186,7 +221,7 @@ class Run:
         recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
         try:
             return recipe, Job.from_values(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise DirectoryError(f"{path} is damaged: {error}", _WRITE_AGAIN) from error
 
     def _check_recipe_file(self) -> None:
@@ -242,3 +277,12 @@ class Run:
             raise DirectoryError(
                 f"{self.path} already holds a translator", "Choose another --out: nothing is overwritten."
             )
+
+
+def _sum(path: Path) -> str:
+    with open_regular(path) as file:
+        return checksum(file)
+
+
+def wrong_sum(path: Path) -> DirectoryError:
+    return DirectoryError(f"{path} is not the file that its card describes: its checksum differs", DAMAGED)

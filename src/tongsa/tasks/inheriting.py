@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tongsa.base.files import write_atomically
 from tongsa.config import ModelSection, Recipe, TransformerSection, merge
-from tongsa.models.weights import build_model, named_weights, read_tensors
+from tongsa.models.weights import build_model, named_weights, read_weights
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
@@ -44,7 +44,9 @@ def write_inherited(path: Path, teacher: Run, model: ModelSection, subwords: Sub
     """Write a student's initial weights; return the number of tensors taken from the teacher, and of all tensors."""
     torch.manual_seed(seed)
     weights = named_weights(build_model(model, subwords))
-    taken = inherited(weights, model, read_tensors(teacher.weights_file), teacher.read_card().recipe.model)
+    card = teacher.read_card()
+    given = read_weights(teacher, card, lambda: build_model(card.recipe.model, subwords))
+    taken = inherited(weights, model, given, card.recipe.model)
     write_atomically(path, save({**weights, **taken}))
     return len(taken), len(weights)
 

@@ -19,11 +19,11 @@ from tongsa.decoding.search import Sampling
 from tongsa.models import build_a
 from tongsa.models.contracts import NO_MEMORY, Decoder
 from tongsa.models.loss import smoothed_cross_entropy
-from tongsa.models.weights import load_weights, read_tensors
+from tongsa.models.weights import load_weights, read_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
-from tongsa.text.subwords import END, Subwords, Vocabulary
+from tongsa.text.subwords import END, Vocabulary
 
 PIECES_AT_ONCE = 16
 LANGUAGE_MODEL = "lm"
@@ -64,17 +64,15 @@ class LanguageModel:
         card = run.read_card()
         if card.task != LANGUAGE_MODEL:
             raise DirectoryError(f"{directory} is not a language model: it was trained for {card.task}")
-        vocabulary = Subwords.load(run.path).target
-        return cls.from_weights(card, vocabulary, read_tensors(run.weights_file), device=device)
+        vocabulary = run.read_subwords(card).target
+        weights = read_weights(run, card, lambda: _build(card, vocabulary))
+        return cls.from_weights(card, vocabulary, weights, device=device)
 
     @classmethod
     def from_weights(
         cls, card: Card, vocabulary: Vocabulary, weights: Mapping[str, Tensor], *, device: str = "auto"
     ) -> LanguageModel:
-        decoder = build_a(Decoder, card.recipe.model, len(vocabulary))  # type: ignore[type-abstract]
-        expected = {name: parameter.shape for name, parameter in decoder.named_parameters()}
-        if {name: weight.shape for name, weight in weights.items()} != expected:
-            raise DirectoryError("the weights do not fit the recipe and the subwords beside them")
+        decoder = _build(card, vocabulary)
         load_weights(decoder, weights)
         return cls(card, vocabulary, decoder.to(choose_device(device)))
 
@@ -113,6 +111,10 @@ class LanguageModel:
         prompts = torch.tensor([ids], device=self.device)
         (found,) = continue_prompts(self.decoder, prompts, tokens + 1, search, special)
         return [Continuation(self.vocabulary.decode(each.ids), each.log_probability, each.ended) for each in found]
+
+
+def _build(card: Card, vocabulary: Vocabulary) -> Decoder:
+    return build_a(Decoder, card.recipe.model, len(vocabulary))  # type: ignore[type-abstract]
 
 
 @torch.no_grad()

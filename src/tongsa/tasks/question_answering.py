@@ -16,6 +16,7 @@ from tongsa.base.devices import choose_device
 from tongsa.base.errors import CorpusError, DirectoryError, RecipeError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
+from tongsa.base.regular import read_json
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
 from tongsa.data.batches import EpochOrder, Rows
@@ -24,7 +25,7 @@ from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import build_a
 from tongsa.models.loss import Loss, smoothed_cross_entropy
 from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkSection
-from tongsa.models.weights import load_weights, read_tensors
+from tongsa.models.weights import load_weights, read_weights
 from tongsa.pages.frame import Section
 from tongsa.pages.markup import escape, table
 from tongsa.pages.record import TrainingRecord
@@ -80,15 +81,16 @@ class QuestionAnswerer:
         card = run.read_card()
         if card.task != QUESTION_ANSWERING:
             raise DirectoryError(f"{directory} does not answer questions: it was trained for {card.task}")
-        return cls.from_weights(card, read_lexicon(run), read_tensors(run.weights_file), device=device)
+        run.check_sums(card, [run.words_file])
+        lexicon = read_lexicon(run)
+        weights = read_weights(run, card, lambda: _build(card, lexicon))
+        return cls.from_weights(card, lexicon, weights, device=device)
 
     @classmethod
     def from_weights(
         cls, card: Card, lexicon: Lexicon, weights: Mapping[str, Tensor], *, device: str = "auto"
     ) -> QuestionAnswerer:
-        network = build_a(MemoryNetwork, card.recipe.model, len(lexicon))
-        if {name: w.shape for name, w in weights.items()} != {n: p.shape for n, p in network.named_parameters()}:
-            raise DirectoryError("the weights do not fit the recipe and the words beside them")
+        network = _build(card, lexicon)
         load_weights(network, weights)
         return cls(card, lexicon, network.to(choose_device(device)))
 
@@ -122,6 +124,10 @@ class QuestionAnswerer:
         """Share of wrong answers."""
         encoded = self.encode(questions)
         return measure(self.network, encoded, torch.arange(len(encoded)))[1] / len(encoded)
+
+
+def _build(card: Card, lexicon: Lexicon) -> MemoryNetwork:
+    return build_a(MemoryNetwork, card.recipe.model, len(lexicon))
 
 
 class QuestionAnswering(Task[QuestionAnswerer]):
@@ -285,10 +291,10 @@ def hold_out(questions: Sequence[Question], share: float, seed: int) -> tuple[li
 
 
 def read_lexicon(run: Run) -> Lexicon:
-    try:
-        return Lexicon([str(word) for word in json.loads(run.words_file.read_text(encoding="utf-8"))])
-    except (OSError, ValueError, TypeError) as error:
-        raise DirectoryError(f"{run.words_file} is missing or damaged: {error}") from error
+    words = read_json(run.words_file)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
+        raise DirectoryError(f"{run.words_file} is damaged: it is not a list of different words")
+    return Lexicon(words)
 
 
 def _write_report(run: Run, answerer: QuestionAnswerer, evaluation: Evaluation) -> Path:

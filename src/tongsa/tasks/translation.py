@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import save
 from torch import Tensor
 
 from tongsa.base.devices import choose_device, usable_cores
@@ -28,7 +29,7 @@ from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric,
 from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import Loss, linear_cross_entropy, smoothed_cross_entropy
-from tongsa.models.weights import build_model, load_weights
+from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import TRANSLATION, Card, Score
 from tongsa.runs.directory import Run
@@ -240,7 +241,7 @@ def _write_ids(
 ) -> Recipe:
     """Write subwords and ids with this recipe, or with the one that `auto` chooses for the corpus."""
     borrowed = options.begins_with or options.subwords
-    given = Subwords.load(Path(borrowed)) if borrowed else None
+    given = _subwords_of(Run(Path(borrowed))) if borrowed else None
 
     def log(tally: Tally) -> None:
         events = RunLog(run.log_file)
@@ -269,12 +270,20 @@ def _write_ids(
         return write(choice.recipe.with_settings({"subwords.size": str(error.bearable)}))
 
 
+def _subwords_of(run: Run) -> Subwords:
+    """The subwords of another run directory, which may have come from elsewhere."""
+    return run.read_subwords(run.read_card())
+
+
 def _write_initial_weights(run: Run, recipe: Recipe, options: TrainOptions, show: Show) -> None:
     if options.init:
-        write_atomically(run.initial_weights_file, Run(Path(options.init)).weights_file.read_bytes())
+        init = Run(Path(options.init))
+        subwords = _subwords_of(init)
+        weights = read_weights(init, init.read_card(), lambda: build_model(recipe.model, subwords))
+        write_atomically(run.initial_weights_file, save(weights))
     elif options.teacher:
         teacher = Run(Path(options.teacher))
-        subwords = Subwords.load(teacher.path)
+        subwords = _subwords_of(teacher)
         taken, all_ = write_inherited(run.initial_weights_file, teacher, recipe.model, subwords, options.seed)
         show.say(f"starting with the teacher's weights in {taken} of {all_} tensors")
 

@@ -7,6 +7,7 @@ The decoder starts from `<pad>`, whose embedding is zero.
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ import sentencepiece
 
 from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.base.files import write_atomically
+from tongsa.base.regular import read_regular
 from tongsa.config import SubwordsSection
 from tongsa.text.lines import has_controls, one_line
 from tongsa.text.resegmentation import Resegmenter
@@ -35,6 +37,9 @@ NOT_BYTES = 4
 
 CONTROL_BYTES = frozenset(f"<0x{byte:02X}>" for byte in (*range(0x20), 0x7F))
 """Pieces of bytes that are control characters by themselves. Larger bytes are parts of a character."""
+
+MAX_MODEL = 1 << 28
+"""Largest SentencePiece model that is read, in bytes."""
 
 FEW_TEXTS = 8
 """As many texts, or fewer, are encoded one by one."""
@@ -148,23 +153,30 @@ class Subwords:
             return {JOINT: self.source}
         return dict(zip(SEPARATE, (self.source, self.target), strict=True))
 
+    @staticmethod
+    def files(directory: Path) -> list[Path]:
+        """List the files that `load` reads from a directory."""
+        separate = [directory / name for name in SEPARATE]
+        return separate if any(map(os.path.lexists, separate)) else [directory / JOINT]
+
     @classmethod
     def load(cls, directory: Path) -> Subwords:
-        if any((directory / name).is_file() for name in SEPARATE):
-            return cls(*(_load(directory / name) for name in SEPARATE))
-        vocabulary = _load(directory / JOINT)
-        return cls(vocabulary, vocabulary)
+        loaded = [_load(path) for path in cls.files(directory)]
+        return cls(loaded[0], loaded[-1])
 
 
 def _load(path: Path) -> Vocabulary:
+    content = read_regular(path, MAX_MODEL)
     try:
-        return Vocabulary(path.read_bytes())
-    except OSError as error:
-        raise DirectoryError(f"{path} cannot be read: {error.strerror}") from error
-    except RuntimeError as error:
+        vocabulary = Vocabulary(content)
+        first = vocabulary.pieces([END, UNKNOWN])
+    except (RuntimeError, ValueError, IndexError) as error:
         raise DirectoryError(
             f"{path} is not a SentencePiece model", "It may have been cut short while it was copied."
         ) from error
+    if first != ["</s>", "<unk>"]:
+        raise DirectoryError(f"{path} does not begin with </s> and <unk>: it was not learnt for a translator")
+    return vocabulary
 
 
 class VocabularySizeError(CorpusError):

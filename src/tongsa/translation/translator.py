@@ -72,10 +72,11 @@ class Translator:
         compile an engine, to inspect attention, or for sentences beyond the compiled positions.
         """
         path = Path(directory)
-        card = Run(path).read_card()
+        run = Run(path)
+        card = run.read_card()
         if card.task != TRANSLATION:
             raise DirectoryError(f"{path} is not a translator: its model was trained for the task {card.task}")
-        subwords = Subwords.load(path)
+        subwords = run.read_subwords(card)
         loaded = load_engine(
             path,
             card,

@@ -28,7 +28,7 @@ POSITIONS = 1024
 def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> None:
     """Write the MarianMT directory `out` for the translator in `directory`."""
     config = marian_can_hold(card)
-    weights = permuted(read_weights(Run(directory), config, subwords), sines_first(config.d_model))
+    weights = permuted(read_weights(Run(directory), card, config, subwords), sines_first(config.d_model))
     with replacing(out) as temporary:
         temporary.mkdir(parents=True)
         save_file(to_marian(weights, config, subwords), temporary / "model.safetensors", metadata={"format": "pt"})

@@ -189,7 +189,7 @@ def test_weights_cut_short_are_told(tongsa: Tongsa, translator: Path, keep: int)
 
 def test_missing_parts_are_told(tongsa: Tongsa, translator: Path) -> None:
     (translator / "subwords.model").rename(translator / "away")
-    assert "subwords.model cannot be read" in tongsa.refuses("translate", translator, "text")
+    assert "subwords.model is missing" in tongsa.refuses("translate", translator, "text")
     (translator / "away").rename(translator / "subwords.model")
     (translator / "weights.safetensors").unlink()
     assert "weights.safetensors" in tongsa.refuses("translate", translator, "text")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,8 @@ def trainer(train_here: Train, finished: Path, tmp_path: Path) -> Callable[..., 
         recipe, job = Run(finished).read_job()
         fresh = tmp_path / "fresh"
         fresh.mkdir(exist_ok=True)
-        for name in ("data", "subwords.model"):
-            if not (fresh / name).exists():
-                (fresh / name).symlink_to(finished / name)
+        shutil.copytree(finished / "data", fresh / "data", dirs_exist_ok=True)
+        shutil.copyfile(finished / "subwords.model", fresh / "subwords.model")
         settings = {f"training.{key}": value for key, value in changes.items()}
         return Trainer(Run(fresh), recipe.with_settings(settings), job, ProcessGroup())
 

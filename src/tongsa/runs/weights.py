@@ -103,14 +103,20 @@ def _read_header(file: BufferedReader, path: Path, shapes: Shapes | None) -> dic
     try:
         header = json.loads(file.read(length).decode("utf-8"))
         header.pop("__metadata__", None)
-        problems = list(_misfits(header, shapes))
-        stored = {} if problems else {name: _stored(entry, start) for name, entry in header.items()}
+        problems = [] if shapes is None else list(_misfits(header, shapes))
+        kinds = {name: entry["dtype"] for name, entry in header.items()}
+        wrong = [
+            f"{shorten(name)} has the type {shorten(str(kind))}" for name, kind in kinds.items() if kind not in NUMBERS
+        ]
+        stored = {} if problems or wrong else {name: _stored(entry, start) for name, entry in header.items()}
     except RecursionError as error:
         raise _unreadable(path, "its header is nested too deeply") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _unreadable(path, f"its header is damaged ({shown(error)})") from error
     if problems:
         raise DirectoryError(f"{path} does not fit the card and the vocabulary beside it", *few(problems))
+    if wrong:
+        raise DirectoryError(f"{path} holds tensors that are not floating-point numbers", *few(wrong))
     end = start
     for place in sorted(stored.values(), key=lambda place: place.begin):
         if place.begin != end:
@@ -121,17 +127,13 @@ def _read_header(file: BufferedReader, path: Path, shapes: Shapes | None) -> dic
     return stored
 
 
-def _misfits(header: Mapping[str, Any], shapes: Shapes | None) -> Iterator[str]:
-    """Describe the differences between a header and the shapes that are needed, and types that are no numbers."""
-    if shapes is not None:
-        yield from (f"{name} is missing" for name in shapes if name not in header)
-        yield from (f"{shorten(name)} is not known to this architecture" for name in header if name not in shapes)
-        for name in shapes:
-            if name in header and header[name]["shape"] != list(shapes[name]):
-                yield f"{name} has the shape {shown(header[name]['shape'])}, {list(shapes[name])} is needed"
-    for name, entry in header.items():
-        if entry["dtype"] not in NUMBERS:
-            yield f"{shorten(name)} has the type {shown(entry['dtype'])}; weights are {', '.join(NUMBERS)}"
+def _misfits(header: Mapping[str, Any], shapes: Shapes) -> Iterator[str]:
+    """Describe the differences between a header and the shapes that are needed."""
+    yield from (f"{name} is missing" for name in shapes if name not in header)
+    yield from (f"{shorten(name)} is not known to this architecture" for name in header if name not in shapes)
+    for name in shapes:
+        if name in header and header[name]["shape"] != list(shapes[name]):
+            yield f"{name} has the shape {shown(header[name]['shape'])}, {list(shapes[name])} is needed"
 
 
 def _stored(entry: Mapping[str, Any], start: int) -> Stored:

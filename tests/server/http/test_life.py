@@ -16,6 +16,7 @@ import pytest
 from tests.server.running import PATIENCE, SENTENCE, Running, Start
 
 from tongsa.demo.grammar import write_pairs
+from tongsa.runs.directory import Run
 
 TEXT = " ".join([SENTENCE] * 5)
 SENTENCES = 1_500
@@ -97,14 +98,14 @@ def test_sigterm_under_load_loses_no_accepted_request(start: Start, translators:
 
 
 def test_a_translator_swapped_under_load_drops_no_request(start: Start, swappable: Path) -> None:
-    from safetensors.numpy import load_file, save_file
+    from safetensors.numpy import load_file
 
     running = start(swappable)
     crowd = Crowd(running.port)
     crowd.wait_for(10)
     weights = load_file(swappable / "weights.safetensors")
-    save_file({name: -each for name, each in weights.items()}, swappable / "new")
-    (swappable / "new").replace(swappable / "weights.safetensors")
+    run = Run(swappable)
+    run.write_translator(run.read_card(), {name: -each for name, each in weights.items()})
     running.wait_for("translator reloaded", 60)
     before = len(crowd.answers)
     crowd.wait_for(before + 30)

@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 USERS  := $(VENV)/.installed
 TOOLS  := $(VENV)/.installed-tools
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint bench fuzz clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,6 +36,11 @@ lint: $(TOOLS)  ## ruff and mypy --strict
 
 bench: $(TOOLS)  ## side by side with peers; prints ratios
 	$(BIN)/python benchmarks/training.py
+
+MINUTES ?= 10
+fuzz: $(TOOLS)  ## look for inputs that break a reader, a document format, a run directory or a request
+	$(PIP) -e '.[fuzz]' || echo "atheris cannot be installed here: random changes instead"
+	$(BIN)/python tests/fuzz/fuzz.py --minutes $(MINUTES)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build dist

@@ -171,7 +171,7 @@ def _opened(path: Path, modified: int, size: int) -> tuple[zipfile.ZipFile, dict
         archive = zipfile.ZipFile(path)
     except (NotImplementedError, *_DAMAGE) as error:
         raise CorpusError(f"{path} is not a zip archive, or is damaged: {error}") from error
-    names = sorted(info.filename for info in archive.infolist() if not info.is_dir())
+    names = sorted(info.filename for info in archive.infolist() if not info.filename.endswith("/"))
     for name in names:
         if _leaves_the_archive(name):
             archive.close()
@@ -183,6 +183,6 @@ def _opened(path: Path, modified: int, size: int) -> tuple[zipfile.ZipFile, dict
 
 
 def _leaves_the_archive(name: str) -> bool:
-    """Return True for names that a path cannot be continued with: absolute ones, drives, `..`."""
+    """Return True for names that a path cannot be continued with: absolute ones, drives, `..`, none."""
     windows = PureWindowsPath(name)
-    return bool(windows.drive or windows.root) or ".." in windows.parts
+    return not windows.parts or bool(windows.drive or windows.root) or ".." in windows.parts

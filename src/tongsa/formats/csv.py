@@ -179,12 +179,12 @@ def _cell(outcome: Outcome, quoted: bool, separator: str) -> str:
 
 def _separator(text: str) -> str:
     """Choose the delimiter that is most frequent in the first line."""
-    line = re.sub(r'"[^"]*"', "", text.split("\n", 1)[0])
+    line = re.sub(r'"[^"]*"', "", re.split(r"[\r\n]", text, maxsplit=1)[0])
     return max(",;\t|", key=line.count)
 
 
 def _rows(text: str, separator: str, path: Path) -> Iterator[list[Cell]]:
-    cell = re.compile(rf'"(?:[^"]++|"")*+"|[^{re.escape(separator)}\r\n]*+')
+    cell = re.compile(rf'("(?:[^"]++|"")*+")|[^{re.escape(separator)}\r\n]*+')
     number = at = 0
     while at < len(text):
         row: list[Cell] = []
@@ -193,7 +193,7 @@ def _rows(text: str, separator: str, path: Path) -> Iterator[list[Cell]]:
             match = cell.match(text, at)
             assert match, "the empty cell matches anywhere"
             raw = match.group()
-            quoted = len(raw) > 1 and raw[0] == raw[-1] == '"'
+            quoted = match[1] is not None
             if raw.startswith('"') and not quoted:
                 raise CorpusError(f"{path}, row {number:,}: a quote that never closes: {raw[:30]!r}")
             if len(row) == MOST_COLUMNS:

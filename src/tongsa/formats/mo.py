@@ -33,7 +33,7 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
 
 def _pairs(data: bytes, path: Path, reading: Reading) -> Iterator[Pair]:
     header = next((translation for message, translation in messages(data) if not message), b"")
-    charset = catalog_charset(header, reading)
+    charset = catalog_charset(header, path, reading)
     sides = Sides(path, decode(header, path, 1, charset), reading)
     for number, (message, translation) in enumerate(messages(data), 1):
         if message:

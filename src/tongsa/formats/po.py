@@ -32,7 +32,7 @@ from tongsa.text.lines import encoding_name, nfc, read_lines
 HEADER = 8192
 """The charset is looked for in so many bytes."""
 _MESSAGES = ("msgid", "msgid_plural")
-_CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]+)")
+_CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]*[A-Za-z0-9])")
 _LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
 _HEADER = {
@@ -50,7 +50,7 @@ _DIRECTIVE = re.compile(
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
     sides = Sides(path, "", reading)
-    for entry in entries(read_lines(path, catalog_charset(_beginning(path), reading)), path):
+    for entry in entries(read_lines(path, catalog_charset(_beginning(path), path, reading)), path):
         where = Place(path, entry.line)
         if entry.obsolete:
             reading.left_out.drop("messages obsolete", where)
@@ -108,12 +108,24 @@ def language_in_path(path: Path) -> str:
     return last if re.fullmatch(r"[a-z]{2,3}(?:[_-][A-Za-z]{2,4})?(?:@\w+)?", last) and len(name) <= 2 else ""
 
 
-def catalog_charset(data: bytes, reading: Reading) -> str:
+def catalog_charset(data: bytes, path: Path, reading: Reading) -> str:
     """Return the encoding named by the user, or else by the header."""
-    named = _CHARSET.search(data[:HEADER])
-    if encoding_name(reading.encoding) != "utf-8" or not named or named.group(1) == b"CHARSET":
+    named = _named_charset(data)
+    if encoding_name(reading.encoding) != "utf-8" or not named:
         return reading.encoding
-    return named.group(1).decode()
+    try:
+        encoding_name(named)
+    except CorpusError as error:
+        raise CorpusError(
+            f"{path}: {error.what}", "Correct its header, or name the encoding:  --encoding cp1252"
+        ) from error
+    return named
+
+
+def _named_charset(data: bytes) -> str | None:
+    """Return the charset of the header, except the placeholder of templates."""
+    named = _CHARSET.search(data[:HEADER])
+    return named[1].decode() if named and named[1] != b"CHARSET" else None
 
 
 class Contexts:
@@ -173,9 +185,7 @@ def _digest(text: str) -> bytes:
 
 
 def open_document(data: bytes, path: Path, options: Options) -> PoDocument:
-    charset = _CHARSET.search(data[:HEADER])
-    named = charset[1].decode("ascii") if charset and charset[1] != b"CHARSET" else None
-    encoded = Encoded.read(data, path, options.encoding or named)
+    encoded = Encoded.read(data, path, options.encoding or _named_charset(data))
     lines = (line.group() for line in re.finditer(r"[^\n]*\n|[^\n]+", encoded.text))
     found = [entry for entry in entries(lines, path) if not entry.obsolete]
     header = next(filter(_is_header, found), None)
@@ -249,7 +259,7 @@ class PoDocument:
         try:
             return self.encoded.mark + text.encode(self.encoded.encoding)
         except UnicodeEncodeError:
-            return re.sub(r"(charset=)[A-Za-z0-9_.:-]+", r"\1UTF-8", text, count=1).encode()
+            return re.sub(r"(charset=)[A-Za-z0-9_.:-]*[A-Za-z0-9]", r"\1UTF-8", text, count=1).encode()
 
     def _entry_edits(self, entry: Entry, outcomes: Sequence[Outcome]) -> list[tuple[int, int, str]]:
         if entry.is_plural:

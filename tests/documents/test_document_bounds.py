@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from fakes import upper
 from lxml import etree
 
 from tongsa.base.errors import CorpusError
-from tongsa.documents.files import read_document
+from tongsa.documents.files import open_document, read_document
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Languages, Options
 from tongsa.formats.xml_tree import MOST_TAGS
@@ -108,6 +110,18 @@ def test_a_long_key_is_not_repeated_in_the_name_of_every_place() -> None:
     data = f"{'k' * 100_000},source,target\n".encode() + b"a,b,\n" * 10
     columns = Options(languages=OPTIONS.languages, columns=("1",))
     assert all(len(segment.id) < 100 for segment in read_document(data, Path("a.csv"), columns).segments)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_only_a_regular_file_is_a_document(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "a.txt")
+    with pytest.raises(CorpusError, match=r"a\.txt is not a file"):
+        open_document(tmp_path / "a.txt", OPTIONS)
+
+
+def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="cannot be read: File name too long"):
+        open_document(tmp_path / ("x" * 300 + ".txt"), OPTIONS)
 
 
 def test_a_row_with_very_many_columns_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,10 @@ def open_document(path: Path, options: Options) -> Document:
     """Read a document; the error for an unknown format lists the known ones."""
     _opener(path)  # before its bytes are read
     try:
-        if path.stat().st_size > LARGEST:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # a named pipe might never end, or never begin
+            raise CorpusError(f"{path} is not a file")
+        if status.st_size > LARGEST:
             raise CorpusError(f"{path} has more than {LARGEST >> 20} MB", "Split it, and translate the parts.")
         data = path.read_bytes()
     except OSError as error:

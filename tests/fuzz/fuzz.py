@@ -117,13 +117,8 @@ def fuzz_one(name: str, seconds: float, findings: Path, *, plain: bool) -> None:
             targets.clean_up()
             os._exit(0)
 
-    options = [
-        f"-dict={words}",
-        "-rss_limit_mb=0",
-        f"-max_len={targets.LONGEST}",
-        f"-artifact_prefix={findings}/",
-        "-print_final_stats=0",
-    ]
+    options = ["-rss_limit_mb=0", f"-max_len={targets.LONGEST}", f"-artifact_prefix={findings}/"]
+    options += [f"-dict={words}"] if target.tokens else []
     atheris.Setup([sys.argv[0], *options, str(start)], one)
     atheris.Fuzz()
 

@@ -252,6 +252,29 @@ def subwords_seed() -> bytes:
     return learn(lines, SubwordsSection(size=300), threads=1).model
 
 
+def read_checkpoint(directory: Path) -> None:
+    """Checkpoints of older versions have no checksums, so their files are read as they are."""
+    from tongsa.training.checkpoint import Checkpoint
+
+    checkpoint = Checkpoint(directory)
+    checkpoint.problem()
+    if (directory / "progress.json").is_file():
+        checkpoint.progress()
+    if (directory / "weights.safetensors").is_file():
+        checkpoint.weights()
+
+
+@cache
+def checkpoint_seed(name: str) -> bytes:
+    import torch
+
+    from tongsa.training.checkpoint import Progress, save_checkpoint
+
+    weights = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.zeros(2, dtype=torch.int64)}
+    checkpoint = save_checkpoint(folder() / "checkpoints", weights, weights, Progress(update=7, score=1.5))
+    return (checkpoint.folder / name).read_bytes()
+
+
 def golden(name: str) -> list[bytes]:
     return [(HERE.parent / "golden" / "translator-1" / name).read_bytes()]
 
@@ -348,6 +371,15 @@ def _targets() -> list[Target]:
             "run.subwords",
             partial(read_run_file, name="subwords.model", read=read_subwords),
             lambda: [subwords_seed()],
+        ),
+        *(
+            Target(
+                f"run.{name.partition('.')[0]}",
+                partial(read_run_file, name=name, read=read_checkpoint),
+                lambda name=name: [checkpoint_seed(name)],
+                JSON,
+            )
+            for name in ("progress.json", "weights.safetensors", "checksums.json")
         ),
         Target("http.parameters", http_parameters, http_seeds, JSON + FORM),
     ]

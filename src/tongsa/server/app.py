@@ -79,10 +79,11 @@ def application(service: Service, *, cors: Sequence[str] = (), background: bool 
 
 
 async def _run_in_background(service: Service) -> None:
-    """Reload translators that were trained again, save what keys have used, delete old files."""
+    """Reload translators that were trained again, save what keys have used, delete old files, end idle workers."""
     while True:
         await asyncio.sleep(CHECK_SECONDS)
         service.files.sweep()
+        await asyncio.to_thread(service.translator.workers.end_idle)
         await asyncio.to_thread(service.save_usage)
         await service.reload()
 

@@ -13,7 +13,7 @@ from tests.server.running import in_a_loop
 from tongsa.documents.placeholders import is_plain
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Segment
-from tongsa.server.work.blocking import LONGEST
+from tongsa.server.work.marked import LONGEST
 from tongsa.server.work.queue import Queue
 from tongsa.server.work.queued import QueuedTranslator, TextOptions
 from tongsa.server.work.translators import TranslatorChain

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from tongsa.base.errors import UsageError
 
-_SIZE = re.compile(r"(\d+)\s*([kKmM]?)[bB]?$")
+_SIZE = re.compile(r"([0-9]{1,15})\s*([kKmMgG]?)[bB]?$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +43,14 @@ class Limits:
     """Seconds for the answer."""
     document_seconds: int = 900
     """Seconds for the answer when a file is translated."""
+    parse_seconds: int = 60
+    """Seconds of processor time to read and rebuild a document or a long text, translation not included."""
+    parse_memory: int = 1 << 30
+    """Bytes of memory to read and rebuild a document or a long text."""
+    unread_seconds: int = 30
+    """Seconds that a client may leave an answer unread before its connection is closed."""
+    suggestions: int = 64 << 20
+    """Bytes of all suggestions together."""
     keep_seconds: int = 3_600
     """Seconds for which a translated file can be downloaded."""
     glossary_terms: int = 10_000
@@ -69,7 +77,7 @@ def parse(text: str) -> Limits:
         elif not size:
             problems.append(f"{part!r} needs a whole number")
         else:
-            given[name.strip()] = int(size[1]) << {"": 0, "k": 10, "m": 20}[size[2].lower()]
+            given[name.strip()] = int(size[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[size[2].lower()]
     if problems:
         known = f"Limits: {', '.join(sorted(names))}"
         raise UsageError("--limits cannot be read", *problems, known, "Write:  characters=20000,queue=512")

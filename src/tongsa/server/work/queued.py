@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.placeholders import is_plain, keeps_plain_text
-from tongsa.documents.translate import Resources
-from tongsa.server.work.blocking import LONGEST, BlockingQueue, BlockingTranslator, Cache
+from tongsa.server.http.limits import Limits
+from tongsa.server.work.blocking import BlockingQueue
 from tongsa.server.work.kinds import EncodedPair, ScoreTranslations, TranslateSentences
-from tongsa.server.work.marked import MarkedTexts, TextKind, TranslatedText, translate_document, translate_marked
+from tongsa.server.work.marked import (
+    LONGEST,
+    Cache,
+    MarkedTexts,
+    RequestTranslator,
+    TextKind,
+    TranslatedText,
+    translate_marked,
+)
+from tongsa.server.work.processes import Workers
 from tongsa.server.work.queue import Queue
 from tongsa.server.work.translators import TranslatorChain
 from tongsa.text.lines import tidy
 from tongsa.translation.confidence import same_for_all_words
 from tongsa.translation.options import TranslateOptions
-from tongsa.translation.sentences import Sentence, TextPlan, Translation, cut, with_words
+from tongsa.translation.sentences import Part, Sentence, TextPlan, Translation, cut, with_words
 
 if TYPE_CHECKING:
     from tongsa.translation.translator import Translator
 
 T = TypeVar("T")
-LARGE = 5_000
-"""Texts of at least this many characters are split into sentences in a thread, to keep the event loop free."""
+LARGE = 2_000
+"""Texts of at least this many characters are cut in a worker process, to keep the event loop free."""
+MANY_TERMS = 100
+"""With more terms than this, even short texts are searched for them in a worker process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +62,15 @@ class TextOptions:
 class QueuedTranslator:
     """`await translator.texts(["..."], chain, TextOptions())`; cancelling it stops the work."""
 
-    def __init__(self, queue: Queue, *, threads: int = 64, documents: int = 2) -> None:
+    def __init__(
+        self, queue: Queue, limits: Limits | None = None, *, threads: int = 64, large: int = 4, documents: int = 2
+    ) -> None:
+        """`large` texts and `documents` are processed at the same time, each in a worker process."""
+        limits = limits or Limits()
         self.queue = queue
+        self.workers = Workers(seconds=limits.parse_seconds, memory=limits.parse_memory)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="text")
+        self._large = ThreadPoolExecutor(large, thread_name_prefix="large")
         self._documents = ThreadPoolExecutor(documents, thread_name_prefix="document")
 
     async def texts(self, texts: Sequence[str], chain: TranslatorChain, options: TextOptions) -> list[TranslatedText]:
@@ -61,27 +78,20 @@ class QueuedTranslator:
         if not chain.translators:
             return [TranslatedText(text, confidence=1.0, words=tuple(same_for_all_words(text, 1.0))) for text in texts]
         steps = chain_steps(chain, options)
-        found: dict[int, TranslatedText] = {}
-        if options.plain and (options.confidence or sum(map(len, texts)) < LARGE):
-            found = await self._plain_texts(texts, steps, options)
+        found = await self._plain_texts(texts, steps, options) if options.plain else {}
         rest = [index for index in range(len(texts)) if index not in found]
         if rest:
-            marked = MarkedTexts(
-                texts=[texts[index] for index in rest],
-                kind=options.kind,
-                untouched=options.untouched,
-                resources=Resources(glossary=options.glossary or Glossary()),
-            )
-            translated = await self._in_thread(
-                self._threads,
-                lambda queue: translate_marked(marked, [step.blocking(queue) for step in steps], options.alternatives),
-            )
+            translated = await self._marked_texts([texts[index] for index in rest], steps, options)
             found |= zip(rest, translated, strict=True)
         return [found[index] for index in range(len(texts))]
 
     async def document(self, data: bytes, suffix: str, chain: TranslatorChain) -> tuple[bytes, str]:
         """The translated file, and its suffix."""
-        return await self._in_thread(self._documents, lambda queue: translate_document(data, suffix, queue, chain))
+        steps = chain_steps(chain, TextOptions())
+        return await self._in_thread(
+            self._documents,
+            lambda queue: self.workers.document(data, suffix, [step.blocking(queue) for step in steps], queue),
+        )
 
     async def score(self, translator: Translator, source: str, target: str) -> list[tuple[str, float]]:
         """The tokens of the target and the end, each with its log-probability."""
@@ -95,8 +105,9 @@ class QueuedTranslator:
         return await self._in_thread(self._threads, lambda _: work())
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._documents.shutdown(wait=False, cancel_futures=True)
+        self.workers.close()
+        for threads in (self._threads, self._large, self._documents):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[BlockingQueue], T]) -> T:
         loop = asyncio.get_running_loop()
@@ -105,13 +116,34 @@ class QueuedTranslator:
         def run() -> T:
             try:
                 return work(queue)
-            except StopIteration as error:  # a future cannot hold one, and the request would wait forever
-                raise RuntimeError("StopIteration in a thread") from error
+            except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                    raise
+                # A future cannot hold a StopIteration: the request would wait forever. The others end the event loop.
+                raise RuntimeError(f"{type(error).__name__} in a thread") from error
 
         try:
             return await loop.run_in_executor(threads, run)
         finally:
             queue.end()
+
+    async def _marked_texts(
+        self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
+    ) -> list[TranslatedText]:
+        """Translations of texts with marks: in a thread, or where reading them may take long, in a worker process."""
+        terms = options.glossary.terms if options.glossary else {}
+        marked = MarkedTexts(texts=texts, kind=options.kind, untouched=options.untouched, terms=terms)
+        if is_large(texts) or len(terms) > MANY_TERMS:
+            return await self._in_thread(
+                self._large,
+                lambda queue: self.workers.texts(
+                    marked, options.alternatives, [step.blocking(queue) for step in steps], queue
+                ),
+            )
+        return await self._in_thread(
+            self._threads,
+            lambda queue: translate_marked(marked, [step.blocking(queue) for step in steps], options.alternatives),
+        )
 
     async def _plain_texts(
         self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
@@ -124,20 +156,44 @@ class QueuedTranslator:
         found = {index: TranslatedText(text, confidence=1.0) for index, text in enumerate(texts)}
         for step in steps:
             card = step.translator.card
+            now = [each.text for each in found.values()]
+            run = self._aside if is_large(now) else _at_once
+            cuts = await self._cut(now, card.source, options)
             plans = {
-                index: TextPlan(
-                    cut(each.text, card.source, whole=options.whole, longest=LONGEST), card.source, card.target
-                )
-                for index, each in found.items()
-                if is_plain(each.text)
+                index: TextPlan(parts, card.source, card.target)
+                for index, parts in zip(found, cuts, strict=True)
+                if parts is not None
             }
-            translated = await step.run(self.queue, list(plans.values()))
+            translated = await step.run(self.queue, list(plans.values()), run)
             found = {
                 index: TranslatedText.of(new, before=found[index].confidence)
                 for index, new in zip(plans, translated, strict=True)
                 if new
             }
         return found
+
+    async def _cut(self, texts: Sequence[str], language: str, options: TextOptions) -> Sequence[list[Part] | None]:
+        """The sentences of each text; None for a text with marks."""
+        if is_large(texts):
+            return await self._in_thread(
+                self._large, lambda queue: self.workers.cut(texts, language, queue, whole=options.whole)
+            )
+        return [cut(text, language, whole=options.whole, longest=LONGEST) if is_plain(text) else None for text in texts]
+
+    async def _aside(self, work: Callable[[], T]) -> T:
+        return await self.in_thread(work)
+
+
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Runs a function: at once, or in a thread."""
+
+
+async def _at_once(work: Callable[[], T]) -> T:
+    return work()
+
+
+def is_large(texts: Sequence[str]) -> bool:
+    return sum(map(len, texts)) >= LARGE
 
 
 def chain_steps(chain: TranslatorChain, options: TextOptions) -> list[ChainStep]:
@@ -155,36 +211,52 @@ class ChainStep:
     words: bool = False
     cache: Cache = field(default_factory=dict)
 
-    def blocking(self, queue: BlockingQueue) -> BlockingTranslator:
-        return BlockingTranslator(queue, self.translator, self.alternatives, self.cache)
+    def blocking(self, queue: BlockingQueue) -> RequestTranslator:
+        """The translator for a thread."""
 
-    async def run(self, queue: Queue, plans: Sequence[TextPlan]) -> list[Translation | None]:
+        def run(texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
+            kind = TranslateSentences(self.translator, replace(options, alternatives=self.alternatives))
+            return queue.run(kind, self.translator.encode(texts))
+
+        return RequestTranslator(self.translator.card, run, self.cache)
+
+    async def run(self, queue: Queue, plans: Sequence[TextPlan], run: Run) -> list[Translation | None]:
         """The translation of each text; None where a sentence lost or gained something that must be kept."""
         groups = [plan.sentences for plan in plans]
-        sentences = self.translator.encode([text for group in groups for text in group])
+        sentences = await run(lambda: self.translator.encode([text for group in groups for text in group]))
         kind = TranslateSentences(self.translator, TranslateOptions(alternatives=self.alternatives))
         translations = await queue.run(kind, sentences)
         self.cache.update(
             ((sentence.text, False), each) for sentence, each in zip(sentences, translations, strict=True)
         )
-        if self.words:
-            translations = await self._with_words(queue, sentences, translations)
-        checked = iter([_checked(source.text, each) for source, each in zip(sentences, translations, strict=True)])
-        joined: list[Translation | None] = []
-        for plan, group in zip(plans, groups, strict=True):
-            parts = [next(checked) for _ in group]
-            whole = [part for part in parts if part]
-            joined.append(plan.join(whole) if len(whole) == len(parts) else None)
+        scores = await self._scores(queue, sentences, translations) if self.words else {}
+        joined: list[Translation | None] = await run(lambda: _joined(plans, sentences, translations, scores))
         return joined
 
-    async def _with_words(
+    async def _scores(
         self, queue: Queue, sentences: Sequence[Sentence], translations: Sequence[Translation]
-    ) -> list[Translation]:
-        """Translations with the confidence of each word, except for copied text."""
+    ) -> dict[int, list[float]]:
+        """The log-probabilities of the tokens of each translation, by index, except for copied text."""
         places = [place for place, each in enumerate(translations) if each.ids]
         pairs = [EncodedPair(sentences[place].ids, translations[place].ids) for place in places]
-        scores = dict(zip(places, await queue.run(ScoreTranslations(self.translator), pairs), strict=True))
-        return [with_words(each, scores[place]) if place in scores else each for place, each in enumerate(translations)]
+        return dict(zip(places, await queue.run(ScoreTranslations(self.translator), pairs), strict=True))
+
+
+def _joined(
+    plans: Sequence[TextPlan],
+    sentences: Sequence[Sentence],
+    translations: Sequence[Translation],
+    scores: Mapping[int, Sequence[float]],
+) -> list[Translation | None]:
+    """The translation of each text, from those of its sentences; None if a sentence broke something."""
+    told = [with_words(each, scores[at]) if at in scores else each for at, each in enumerate(translations)]
+    checked = iter([_checked(source.text, each) for source, each in zip(sentences, told, strict=True)])
+    joined: list[Translation | None] = []
+    for plan in plans:
+        parts = [next(checked) for _ in plan.sentences]
+        whole = [part for part in parts if part]
+        joined.append(plan.join(whole) if len(whole) == len(parts) else None)
+    return joined
 
 
 def _checked(source: str, translation: Translation) -> Translation | None:

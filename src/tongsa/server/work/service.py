@@ -40,7 +40,7 @@ class Service:
 
     def __post_init__(self) -> None:
         self.queue = Queue(workers=self.workers, capacity=self.limits.queue, on_batch=self._count_batch)
-        self.translator = QueuedTranslator(self.queue)
+        self.translator = QueuedTranslator(self.queue, self.limits)
         self.files = Files(self.limits.keep_seconds)
         self.allowances = Allowances(self.limits.requests, self.data)
         self.glossaries = Glossaries(self.data, self.limits)

@@ -12,11 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from tongsa.server.app import application
 from tongsa.server.http.keys import Keys
 from tongsa.server.http.limits import parse
+from tongsa.server.run import Address, bind, configured
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import Translators
 from tongsa.translation.confidence import Calibration
@@ -83,11 +85,10 @@ class Shouting:
         return [[-0.1] * (len(target) + 1) for target in targets]
 
 
-@contextmanager
-def serving(
+def service_of(
     folder: Path, limits: str = "", *, keys: str = "", directions: Sequence[str] = ("en_de",), data: Path | None = None
-) -> Iterator[TestClient]:
-    """A client of a service with these limits; `keys` is the text of a file of keys."""
+) -> Service:
+    """A service with these limits; `keys` is the text of a file of keys."""
     paths = [folder / direction for direction in directions]
     for path in paths:
         path.mkdir(exist_ok=True)
@@ -99,13 +100,19 @@ def serving(
 
     let_go = threading.Event()
     (folder / "keys.toml").write_text(keys)
-    service = Service(
+    return Service(
         translators=Translators(paths, load),
         limits=parse(limits),
         workers=1,
         keys=Keys.read(folder / "keys.toml") if keys else None,
         data=data,
     )
+
+
+@contextmanager
+def serving(folder: Path, limits: str = "", **more: Any) -> Iterator[TestClient]:
+    """A client of such a service."""
+    service = service_of(folder, limits, **more)
     with TestClient(application(service, background=False), raise_server_exceptions=False) as client:
         client.app_state["service"] = service
         client.app_state["let_go"] = let_go
@@ -125,6 +132,20 @@ def held(client: TestClient, q: str = "held", **more: object) -> Iterator[None]:
     yield
     client.app_state["let_go"].set()
     first.join()
+
+
+@contextmanager
+def listening(service: Service) -> Iterator[tuple[uvicorn.Server, int]]:
+    """Such a service behind a real socket, as `tongsa serve` runs it, and its port."""
+    listener = bind("127.0.0.1", 0)
+    server = uvicorn.Server(configured(service, Address()))
+    thread = threading.Thread(target=lambda: server.run(sockets=[listener]))
+    thread.start()
+    try:
+        yield server, listener.getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join()
 
 
 def asked(q: object, **more: object) -> dict[str, object]:

@@ -14,14 +14,15 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from tongsa import __version__
-from tongsa.base.errors import TongsaError
+from tongsa.base.errors import CorpusError, MissingExtraError, TongsaError, UsageError
 from tongsa.base.registry import Registry
 from tongsa.pages.frame import STATIC
 from tongsa.server.api import deepl, libretranslate, own
 from tongsa.server.api.reference import add_route, reference
 from tongsa.server.http.answers import Json
+from tongsa.server.http.logs import log_failure
 from tongsa.server.http.middleware import RequestMiddleware
-from tongsa.server.http.refusals import INTERNAL_ERROR, Refusal
+from tongsa.server.http.refusals import INTERNAL_ERROR, Refusal, invalid
 from tongsa.server.http.routes import Interface, Interfaces
 from tongsa.server.work.service import Service
 
@@ -116,7 +117,15 @@ def _add_error_handlers(app: FastAPI, interfaces: Interfaces) -> None:
 
     @app.exception_handler(TongsaError)
     async def tongsa_error(request: Request, error: TongsaError) -> Json:
-        return interfaces.refused(request.scope["path"], Refusal(400, f"Invalid request: {error.what}"))
+        """Answer an error about the request; others are about this machine, and may name its files."""
+        if isinstance(error, (CorpusError, UsageError)):
+            refusal = invalid(error.what)
+        elif isinstance(error, MissingExtraError):
+            refusal = Refusal(501, f"This server cannot do that: {error.what}")
+        else:
+            log_failure("request failed", error, {"why": error.what})
+            refusal = Refusal(500, INTERNAL_ERROR)
+        return interfaces.refused(request.scope["path"], refusal)
 
     @app.exception_handler(Exception)
     async def failure(request: Request, error: Exception) -> Json:

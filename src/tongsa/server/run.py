@@ -41,9 +41,17 @@ def run(service: Service, address: Address) -> None:
     """Serve until a signal stops it."""
     set_up(address.log_level)
     listener = bind(address.host, address.port)
-    config = uvicorn.Config(
+    config = configured(service, address)
+    directions = [f"{source}-{target}" for source, target in service.translators.directions]
+    log_event("listening", {"url": url_of(listener), "directions": directions})
+    Server(config, service).run(sockets=[listener])
+
+
+def configured(service: Service, address: Address) -> uvicorn.Config:
+    """The settings of uvicorn for a service."""
+    return uvicorn.Config(
         application(service, cors=address.cors),
-        http=protocol(service.limits.header_seconds, service.limits.connections),
+        http=protocol(service.limits),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -54,9 +62,6 @@ def run(service: Service, address: Address) -> None:
         timeout_keep_alive=service.limits.idle_seconds or A_YEAR,
         timeout_graceful_shutdown=service.limits.document_seconds or None,
     )
-    directions = [f"{source}-{target}" for source, target in service.translators.directions]
-    log_event("listening", {"url": url_of(listener), "directions": directions})
-    Server(config, service).run(sockets=[listener])
 
 
 class Server(uvicorn.Server):

@@ -16,6 +16,7 @@ from tests.server.in_process import serving
 
 from tongsa.server.app import INTERFACES
 from tongsa.server.http.answers import JSON
+from tongsa.server.http.keys import FREE_GUESSES, WrongKeys
 from tongsa.server.http.routes import Interface, Interfaces, Route
 from tongsa.server.work.service import Service
 
@@ -38,6 +39,24 @@ VALUES: dict[str, Any] = {
     "dictionaries": [{"source_lang": "zz", "target_lang": "de", "entries": "a\tb"}],
 }
 """Parameters that nothing is wrong with but the language."""
+NOT_JSON = (
+    b"{",
+    b'{"q":' * 300 + b"1",
+    b'{"q":[' + b"[" * 1_900,
+    b'{"alternatives":' + b"9" * 1_900 + b"}",
+    b'{"q":"\xff"}',
+)
+PART = b'--x\r\ncontent-disposition: form-data; name="q"\r\n\r\nwords'
+NO_FORM = (
+    b"",
+    b"q=words",
+    PART,
+    PART + b"\r\n--x",
+    PART.replace(b"name=", b"nick=") + b"\r\n--x--",
+    PART.replace(b"words", b"\xff") + b"\r\n--x--",
+    PART.replace(b"content-disposition", b"x") + b"\r\n--x--",
+    b"--x\r\n\r\n" * 150,
+)
 
 
 class Request:
@@ -50,6 +69,7 @@ class Request:
         self.required = bool(route.parameters) and any(each.is_required() for each in names.values())
         self.key = ""
         self.body: bytes | None = b"x" * 2_001
+        self.content_type = JSON
         self.parameters: dict[str, Any] = {}
 
     def send(self) -> httpx.Response:
@@ -58,7 +78,7 @@ class Request:
         content: dict[str, Any]
         if self.body is not None:
             content = {"content": self.body}
-            headers["content-type"] = JSON
+            headers["content-type"] = self.content_type
         elif self.route.needs.upload:
             fields = {**self.parameters}
             content = {"files": {"file": ("a.txt", fields.pop("file", b""))}, "data": fields}
@@ -93,12 +113,19 @@ def test_all_routes_refuse_in_the_same_order(tmp_path: Path, interface: Interfac
             with service.queue.place():
                 request.refused(429, "too many requests are waiting")
         if route.parameters or (needs.key and interface.key_field):
-            request.refused(400, "not valid JSON")
+            for request.body in NOT_JSON:
+                request.refused(400, "not valid JSON")
+            request.content_type = "multipart/form-data; boundary=x"
+            for request.body in NO_FORM:
+                request.refused(400, "the form cannot be read")
         request.body = None
         if needs.key:
             request.refused(interface.missing_key, "get an API key")
             request.key = "a key that nobody was given"
-            request.refused(403, "Invalid API key")
+            for _ in range(FREE_GUESSES + 1):
+                request.refused(403, "Invalid API key")
+            request.refused(429, "too many wrong keys")
+            service.wrong_keys = WrongKeys()
             request.key = SPENT
             spend_a_request(service)
             request.refused(429, "more than 1 requests per minute")
@@ -130,7 +157,7 @@ def test_what_each_route_needs_is_declared() -> None:
     work = {path for (_, path), needs in declared.items() if needs.queue}
     assert work == {"/translate", "/translate_file", "/v2/translate", "/api/attention", "/api/score"}
     open_to_all = {path for (_, path), needs in declared.items() if not needs.key}
-    assert open_to_all == {"/languages", "/download_file/{name}", "/frontend/settings", "/health", "/metrics"}
+    assert open_to_all == {"/languages", "/download_file/{name}", "/frontend/settings", "/health"}
     assert {path for (_, path), needs in declared.items() if needs.upload} == {"/translate_file"}
     charged = {path for (_, path), needs in declared.items() if needs.texts or needs.charge}
     assert charged == work | {"/detect", "/suggest"}

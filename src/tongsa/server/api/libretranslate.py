@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse
 
 from tongsa.formats.registry import suffixes_with
 from tongsa.server.api.pipeline import Call
@@ -93,7 +92,7 @@ async def translate_file(call: Call[TranslateFile]) -> object:
         raise invalid("the source language of a file must be given")
     chain = call.service.chain(given.source, given.target)
     data, kind = await call.service.translator.document(given.file.data, suffix, chain)
-    name = call.service.files.store(data, kind)
+    name = await call.service.files.store(data, kind)
     return {"translatedFileUrl": f"{_origin(call.request)}/download_file/{name}"}
 
 
@@ -101,21 +100,19 @@ async def translate_file(call: Call[TranslateFile]) -> object:
 async def download_file(call: Call[None]) -> object:
     """Download a translated document while it is still stored."""
     name = call.request.path_params["name"]
-    data = call.service.files.find(name)
-    headers = {"content-disposition": f'attachment; filename="translation{Path(name).suffix}"'}
-    return Response(data, media_type="application/octet-stream", headers=headers)
+    path = call.service.files.find(name)
+    headers = {"content-disposition": f'attachment; filename="translation{path.suffix}"'}
+    return FileResponse(path, media_type="application/octet-stream", headers=headers)  # sent as it is read
 
 
 @API.route("POST", "/suggest", Suggest, Success, needs=Needs(key=True, texts=lambda given: [given.q, given.s]))
 async def suggest(call: Call[Suggest]) -> object:
     """Suggest a better translation; stored only if the service has a data folder."""
-    given, folder = call.parameters, call.service.data
-    if folder is None:
+    given, service = call.parameters, call.service
+    if not service.suggestions.enabled:
         raise Refusal(403, "Suggestions are disabled on this server.")
-    chain = call.service.chain(given.source, given.target)
-    suggestion = {"q": given.q, "s": given.s, "source": chain.source, "target": chain.target}
-    with (folder / "suggestions.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(suggestion, ensure_ascii=False) + "\n")
+    chain = service.chain(given.source, given.target)
+    await service.suggestions.add(chain.source, chain.target, given.q, given.s)
     return {"success": True}
 
 
@@ -129,7 +126,7 @@ async def settings(call: Call[None]) -> object:
         "frontendTimeout": TYPING_PAUSE,
         "apiKeys": service.keys is not None,
         "keyRequired": service.keys is not None,
-        "suggestions": service.data is not None,
+        "suggestions": service.suggestions.enabled,
         "filesTranslation": True,
         "supportedFilesFormat": suffixes_with("open_document"),
         "language": {

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from tongsa.server.api.pipeline import Call
 from tongsa.server.api.schemas import Attend, Attention, Error, Score, Scored
-from tongsa.server.http.answers import JSON
+from tongsa.server.http.answers import JSON, Json
 from tongsa.server.http.refusals import invalid
 from tongsa.server.http.routes import FORM, MULTIPART, Interface, Needs
 
@@ -29,7 +29,7 @@ async def attention(call: Call[Attend]) -> object:
     _check(given.q, given.translation)
     chain = service.chain(given.source, given.target)
     service.metrics.count_characters(chain.source, chain.target, len(given.q))
-    return await service.translator.in_thread(lambda: _inspect(translator, given.q, given.translation))
+    return await service.translator.in_thread(lambda: Json(_inspect(translator, given.q, given.translation)))
 
 
 @API.route("POST", "/api/score", Score, Scored, needs=ONE_SENTENCE)
@@ -44,9 +44,9 @@ async def score(call: Call[Score]) -> object:
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-@API.route("GET", "/metrics", media_type="text/plain")
+@API.route("GET", "/metrics", needs=Needs(key=True), media_type="text/plain")
 async def metrics(call: Call[None]) -> object:
-    """Metrics for Prometheus."""
+    """Metrics for Prometheus; where the service has keys, with one (`Authorization: Bearer KEY`)."""
     return Response(call.service.metrics.text(), media_type=METRICS_TYPE)
 
 

@@ -3,7 +3,7 @@
     413, 408, 429   the body is too large, too slow, or too much is in memory      `http.middleware`
     429             the queue is full
     400             the body cannot be decoded
-    400, 403        no key, or an unknown one
+    400, 403, 429   no key, or an unknown one; too many unknown ones from this address
     429             the client's requests of this minute are used up
     400             a parameter is missing or wrong
     400             too many texts or characters
@@ -87,16 +87,14 @@ ANYBODY = Key(name="")
 
 def _identify(service: Service, interface: Interface, request: Request, given: dict[str, Any]) -> Key:
     """The client: the holder of the key if the service has keys, otherwise the address."""
+    host = request.client.host if request.client else ""
     if service.keys is None:
-        return Key(name=request.client.host if request.client else "")
+        return Key(name=host)
     key = given.get(interface.key_field) if interface.key_field else None
     key = key if key and isinstance(key, str) else _key_in_header(request)
     if not key:
         raise Refusal(interface.missing_key, "Please contact the server operator to get an API key")
-    found = service.keys.find(key)
-    if found is None:
-        raise Refusal(403, "Invalid API key")
-    return found
+    return service.wrong_keys.check(host, service.keys.find(key))
 
 
 def _key_in_header(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -9,6 +10,8 @@ from starlette.responses import Response
 from starlette.types import Message, Send
 
 JSON = "application/json"
+CHUNK = 64 << 10
+"""Bytes of a body that are sent at once."""
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -30,11 +33,24 @@ class Json(Response):
         return orjson.dumps(content)
 
 
-class AnswerSender:
-    """Sends an answer with the headers of every answer, and records its status."""
+@dataclass
+class Held:
+    """Memory for the bodies of all requests in progress, and of answers that wait for their clients."""
 
-    def __init__(self, send: Send) -> None:
+    size: int = 0
+    """Bytes."""
+
+
+class AnswerSender:
+    """Sends an answer with the headers of every answer, and records its status.
+
+    A long body is sent in chunks, each when the client has read enough of those before: what waits for a client that
+    reads slowly is held once, here, and not a second time in the buffer of its connection.
+    """
+
+    def __init__(self, send: Send, held: Held) -> None:
         self._send = send
+        self._held = held
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
@@ -44,4 +60,16 @@ class AnswerSender:
             if not any(name == b"cache-control" for name, _ in headers):
                 headers.append((b"cache-control", b"no-store"))
             message = {**message, "headers": headers}
+        elif len(body := message.get("body", b"")) > CHUNK:
+            await self._send_chunks(body, more=message.get("more_body", False))
+            return
         await self._send(message)
+
+    async def _send_chunks(self, body: bytes, *, more: bool) -> None:
+        self._held.size += len(body)
+        try:
+            for start in range(0, len(body), CHUNK):
+                part, last = body[start : start + CHUNK], start + CHUNK >= len(body)
+                await self._send({"type": "http.response.body", "body": part, "more_body": more or not last})
+        finally:
+            self._held.size -= len(body)

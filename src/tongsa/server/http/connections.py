@@ -5,7 +5,8 @@ of a request on, and so is the time for the rest of a body whose request was alr
 uvicorn closes idle connections at once, even if a request is on its way; here they get a moment. Before a connection
 is closed for being too slow, its socket is read once more: timers run before sockets are read, so after the whole
 process was suspended, a request may have arrived that nobody has seen. When the limit of connections is reached, the
-one that has been idle longest is closed in favour of the new one.
+one that has been idle longest is closed in favour of the new one. uvicorn waits without a limit for a client that does
+not read its answer; here such a connection is cut, with what was still to be sent.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from tongsa.server.http.limits import Limits
+
 HEADER_BYTES = 64 << 10
 LAST_SECONDS = 0.5
 """Seconds in which a request may still arrive on a connection when the service stops."""
+LINGER_SECONDS = 10
+"""Seconds in which the last bytes may still be read from a connection that is being closed."""
 READ_SECONDS = 0.02
 """Seconds in which the event loop reads data that has already arrived."""
 
 
-def protocol(seconds: float, connections: int) -> type[HttpToolsProtocol]:
+def protocol(limits: Limits) -> type[HttpToolsProtocol]:
     """The protocol class that uvicorn creates for each connection."""
 
     class Limited(Connection):
-        header_seconds = seconds
-        max_connections = connections
+        header_seconds = limits.header_seconds
+        unread_seconds = limits.unread_seconds
+        max_connections = limits.connections
         idle: ClassVar[dict[HttpToolsProtocol, None]] = {}
 
     return Limited
@@ -39,6 +45,7 @@ class Connection(HttpToolsProtocol):
     """One connection; `protocol` sets the limits."""
 
     header_seconds: ClassVar[float]
+    unread_seconds: ClassVar[float]
     max_connections: ClassVar[int]
     idle: ClassVar[dict[HttpToolsProtocol, None]]
     """Connections that wait for their next request, the longest idle first."""
@@ -52,6 +59,7 @@ class Connection(HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._in_body = False
         self._closing = False
@@ -65,8 +73,28 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_watching()
         self.idle.pop(self, None)
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Called when the client does not read and the buffer for it is full."""
+        super().pause_writing()
+        self._stop_watching()
+        if self.unread_seconds:
+            self._unread = self.loop.call_later(self.unread_seconds, self._check_once_more)
+
+    def resume_writing(self) -> None:
+        self._stop_watching()
+        super().resume_writing()
+
+    def _check_once_more(self) -> None:
+        self._unread = self.loop.call_later(READ_SECONDS, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def data_received(self, data: bytes) -> None:
         self.idle.pop(self, None)
@@ -113,7 +141,7 @@ class Connection(HttpToolsProtocol):
             return False
         longest = next(iter(self.idle))
         del self.idle[longest]
-        longest.transport.close()
+        _close(longest.transport, self.loop)
         return True
 
     def _wait(self, seconds: float) -> None:
@@ -138,10 +166,16 @@ class Connection(HttpToolsProtocol):
         if self._header_bytes:
             self._refuse(b"408 Request Timeout")
         else:
-            self.transport.close()
+            _close(self.transport, self.loop)
 
     def _refuse(self, status: bytes) -> None:
         self._stop_waiting()
         if not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-            self.transport.close()
+            _close(self.transport, self.loop)
+
+
+def _close(transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    """Close a connection, even if the client never reads what was still to be sent."""
+    transport.close()
+    loop.call_later(LINGER_SECONDS, transport.abort)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import json
 import time
 import tomllib
@@ -17,13 +18,23 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.server.http.refusals import Refusal, slow_down
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 MIN_KEY_LENGTH = 16
 """Minimum length of a key, in characters: shorter keys could be guessed."""
+FREE_GUESSES = 5
+"""Wrong keys from one address before it has to wait."""
+LONGEST_WAIT = 900.0
+"""Most seconds that an address has to wait after a wrong key."""
+FORGOTTEN_AFTER = 3_600.0
+"""Seconds after which the wrong keys of an address no longer count."""
 MAX_CLIENTS = 10_000
 """Clients whose requests are counted; the least recently seen is forgotten first."""
 
@@ -76,6 +87,55 @@ class Keys:
         return found
 
 
+class WrongKeys:
+    """Makes guessing slow: after a few wrong keys an address has to wait, twice as long each time.
+
+    While an address waits, only keys that it has used before are accepted, so that a stranger behind the same proxy
+    cannot lock out everybody.
+    """
+
+    def __init__(self) -> None:
+        self._wrong: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        """By address: wrong keys so far, and the time until which it has to wait."""
+        self._used: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Addresses and the names of keys that they have used."""
+
+    def check(self, host: str, found: Key | None) -> Key:
+        """Return the key that was found; refuse a wrong one, and while the address waits, any that is new for it."""
+        address, now = network(host), time.monotonic()
+        wrong, until = self._wrong.get(address, (0, 0.0))
+        if now < until and (found is None or (address, found.name) not in self._used):
+            raise slow_down("too many wrong keys from this address", until - now)
+        if found is None:
+            wrong = wrong + 1 if now < until + FORGOTTEN_AFTER else 1
+            seconds = min(LONGEST_WAIT, 2.0 ** min(wrong - FREE_GUESSES, 16)) if wrong > FREE_GUESSES else 0.0
+            _remember(self._wrong, address, (wrong, now + seconds))
+            raise Refusal(403, "Invalid API key")
+        _remember(self._used, (address, found.name), None)
+        return found
+
+
+def network(host: str) -> str:
+    """The address of a client; for IPv6 its network of 64 bits, which one client has for itself."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if address.version == 4:
+        return host
+    if mapped := address.ipv4_mapped:
+        return str(mapped)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
+
+
+def _remember(table: OrderedDict[K, V], key: K, value: V) -> None:
+    """Store a value; of too many, the one stored longest ago is forgotten."""
+    table[key] = value
+    table.move_to_end(key)
+    if len(table) > MAX_CLIENTS:
+        table.popitem(last=False)
+
+
 def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
@@ -115,12 +175,10 @@ class Allowances:
         if not most:
             return
         now = time.monotonic()
-        left, then = self._left.pop(client.name, (float(most), now))
+        left, then = self._left.get(client.name, (float(most), now))
         left = min(float(most), left + (now - then) * most / 60)
         # A refused request is not charged: a client that waits for Retry-After is served.
-        self._left[client.name] = (left - 1 if left >= 1 else left, now)
-        if len(self._left) > MAX_CLIENTS:
-            self._left.popitem(last=False)
+        _remember(self._left, client.name, (left - 1 if left >= 1 else left, now))
         if left < 1:
             raise slow_down(f"more than {most} requests per minute", (1 - left) * 60 / most)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tongsa.server.http.answers import AnswerSender
+from tongsa.server.http.answers import AnswerSender, Held
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.logs import log_event, log_failure
 from tongsa.server.http.metrics import Metrics
@@ -23,6 +23,8 @@ from tongsa.server.http.routes import Interfaces, Needs
 
 CLIENT_GONE = 499
 """Logged as the status of a request whose client disconnected before the answer."""
+LONGEST_NUMBER = 18
+"""Digits of a size that is worth reading."""
 NOTHING = Needs()
 
 
@@ -42,15 +44,14 @@ class RequestMiddleware:
         self.limits = limits
         self.metrics = metrics
         self.refuse_if_full = refuse_if_full
-        self.bytes_held = 0
-        """Bytes of the bodies of all requests in progress."""
+        self.held = Held()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         began = time.perf_counter()
-        answer = AnswerSender(send)
+        answer = AnswerSender(send, self.held)
         body = bytearray()
         needs = self.interfaces.needs.get(scope["path"], NOTHING)
         try:
@@ -67,13 +68,13 @@ class RequestMiddleware:
                 failed = Refusal(500, INTERNAL_ERROR)
                 await self.interfaces.refused(scope["path"], failed)(scope, receive, answer)
         finally:
-            self.bytes_held -= len(body)
+            self.held.size -= len(body)
             self._log(scope, answer.status or CLIENT_GONE, time.perf_counter() - began)
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray, limit: int) -> None:
         """Read the whole body, within its limits of size and time."""
         declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if limit and declared.isdigit() and int(declared) > limit:
+        if limit and declared.isdigit() and (len(declared) > LONGEST_NUMBER or int(declared) > limit):
             raise _too_large(limit)
         try:
             async with asyncio.timeout(self.limits.body_seconds or None):
@@ -85,20 +86,25 @@ class RequestMiddleware:
                     chunk = message.get("body", b"")
                     more = message.get("more_body", False)
                     body += chunk
-                    self.bytes_held += len(chunk)
+                    self.held.size += len(chunk)
                     if limit and len(body) > limit:
                         raise _too_large(limit)
-                    if self.limits.held and self.bytes_held > self.limits.held:
+                    if self.limits.held and self.held.size > self.limits.held:
                         raise slow_down("too many bytes of requests are in memory", 5)
         except TimeoutError:
             raise Refusal(408, "The request took too long to arrive") from None
 
     async def _answer(self, scope: Scope, receive: Receive, send: AnswerSender, body: bytes, seconds: float) -> None:
-        """Let the application answer, as long as the client is connected and there is time."""
+        """Let the application answer, as long as the client is connected and there is time.
+
+        An answer that has begun may take longer: `Connection` closes the connection of a client that does not read it.
+        """
         work = asyncio.ensure_future(self.app(scope, _receive_whole(body), send))
         gone = asyncio.ensure_future(_disconnected(receive))
         try:
             await asyncio.wait({work, gone}, timeout=seconds or None, return_when=asyncio.FIRST_COMPLETED)
+            if send.status and not work.done():
+                await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
                 work.result()
             elif not gone.done() and not send.status:

@@ -81,15 +81,21 @@ class Batch:
         """A result or an exception for each item: a piece that breaks the engine fails only its own request."""
         pieces = [submission.pieces[index] for submission, index in self.items]
         try:
-            return self.kind.run(pieces)
-        except Exception as error:
+            return self._results(pieces)
+        except BaseException as error:  # whatever it is, the requests must not wait for ever
             return [error] if len(pieces) == 1 else [self._run_alone(piece) for piece in pieces]
 
     def _run_alone(self, piece: Any) -> Any:
         try:
-            return self.kind.run([piece])[0]
-        except Exception as error:
+            return self._results([piece])[0]
+        except BaseException as error:
             return error
+
+    def _results(self, pieces: Sequence[Any]) -> Sequence[Any]:
+        results = list(self.kind.run(pieces))
+        if len(results) != len(pieces):
+            raise RuntimeError(f"an engine returned {len(results)} results for {len(pieces)} pieces")
+        return results
 
 
 class Queue:
@@ -157,8 +163,12 @@ class Queue:
     def _start_workers(self) -> None:
         while self.busy < self.workers and self._submissions:
             batch = self._next_batch()
+            try:
+                future = asyncio.get_running_loop().run_in_executor(self._threads, batch.run)
+            except RuntimeError as error:  # no thread can be started
+                self._deliver(batch, [error] * len(batch.items))
+                continue
             self.busy += 1
-            future = asyncio.get_running_loop().run_in_executor(self._threads, batch.run)
             future.add_done_callback(partial(self._finish, batch, time.monotonic()))
 
     def _next_batch(self) -> Batch:
@@ -189,21 +199,32 @@ class Queue:
 
     def _finish(self, batch: Batch, began: float, done: asyncio.Future[Sequence[Any]]) -> None:
         self.busy -= 1
-        for (submission, index), result in zip(batch.items, done.result(), strict=True):
+        try:
+            self._deliver(batch, done.result())
+            if self._on_batch:
+                self._on_batch(batch, time.monotonic() - began)
+        finally:
+            self._start_workers()
+
+    def _deliver(self, batch: Batch, results: Sequence[Any]) -> None:
+        """Hand the results to the submissions; one fails with the first exception among its own."""
+        for (submission, index), result in zip(batch.items, results, strict=True):
             if submission.done.done():  # cancelled, or failed with another piece
                 continue
-            if isinstance(result, StopIteration):  # a future cannot hold one
-                result = RuntimeError("StopIteration in an engine")
-            if isinstance(result, Exception):
-                submission.done.set_exception(result)
+            if isinstance(result, BaseException):
+                submission.done.set_exception(_for_a_future(result))
                 continue
             submission.results[index] = result
             submission.left -= 1
             if not submission.left:
                 submission.done.set_result(None)
-        if self._on_batch:
-            self._on_batch(batch, time.monotonic() - began)
-        self._start_workers()
+
+
+def _for_a_future(error: BaseException) -> Exception:
+    """A future cannot hold a StopIteration, and one that holds a SystemExit would end the event loop."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        return error
+    return RuntimeError(f"{type(error).__name__} in an engine")
 
 
 class Throughput:

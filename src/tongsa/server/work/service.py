@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tongsa.base.errors import WriteError
-from tongsa.server.http.keys import Allowances, Keys
+from tongsa.server.http.keys import Allowances, Keys, WrongKeys
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.logs import log_event, log_failure
 from tongsa.server.http.metrics import Metrics
@@ -20,6 +20,7 @@ from tongsa.server.work.glossaries import Glossaries
 from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.queue import Batch, Queue
 from tongsa.server.work.queued import QueuedTranslator, TextOptions
+from tongsa.server.work.suggestions import Suggestions
 from tongsa.server.work.translators import TranslatorChain, Translators
 
 if TYPE_CHECKING:
@@ -42,8 +43,10 @@ class Service:
         self.queue = Queue(workers=self.workers, capacity=self.limits.queue, on_batch=self._count_batch)
         self.translator = QueuedTranslator(self.queue, self.limits)
         self.files = Files(self.limits.keep_seconds)
+        self.wrong_keys = WrongKeys()
         self.allowances = Allowances(self.limits.requests, self.data)
         self.glossaries = Glossaries(self.data, self.limits)
+        self.suggestions = Suggestions(self.data, self.limits)
         self.metrics.add_gauge("tongsa_places", "Requests translated or waiting", lambda: self.queue.places)
         self.metrics.add_gauge("tongsa_waiting_pieces", "Sentences waiting", lambda: self.queue.waiting)
 

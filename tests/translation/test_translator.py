@@ -100,6 +100,15 @@ def test_one_text_instead_of_a_list_is_an_error(subwords: Subwords) -> None:
     assert 'translate(["..."])[0]' in str(caught.value)
 
 
+@pytest.mark.parametrize("options", [None, TranslateOptions(split="always")])
+def test_texts_may_come_from_any_iterable(subwords: Subwords, options: TranslateOptions | None) -> None:
+    translator = with_engine(subwords)
+    found = translator.translate((text for text in ("the cat", "a dog")), options)
+    assert [each.text for each in found] == ["the cat", "a dog"]
+    assert [sentence.text for sentence in translator.encode(iter(["the cat"]))] == ["the cat"]
+    assert len(translator.score(iter(["the cat"]), iter(["a dog"]))) == 1
+
+
 def test_no_texts_give_no_translations(subwords: Subwords, native: Translator) -> None:
     assert native.translate([]) == []
 

@@ -69,10 +69,18 @@ def translate_document(
     """Translate a file into a new one beside it (`manual.de.docx`), or into `target`."""
     languages = Languages(source=translator.card.source, target=translator.card.target)
     target = target or default_target(source, languages)
-    document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
-    segments = list(document.segments)
-    outcomes = translate_segments(segments, translator, resources, show)
-    write_atomically(target, document.write(outcomes))
+    if source.resolve() == target.resolve():
+        raise UsageError(f"the translation of {source} would be written over it", "Name another file:  --output FILE")
+    try:
+        document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
+        segments = list(document.segments)
+        outcomes = translate_segments(segments, translator, resources, show)
+        written = document.write(outcomes)
+    except RecursionError:
+        raise CorpusError(f"{source} is nested too deeply to be read") from None
+    except MemoryError:
+        raise CorpusError(f"{source} takes more memory than there is", "Split it, and translate the parts.") from None
+    write_atomically(target, written)
     return TranslatedDocument(source, target, segments, outcomes)
 
 

@@ -8,7 +8,10 @@ the end when the limit cuts a hypothesis off, and sentences longer than its tabl
 
 from __future__ import annotations
 
+import ctypes
 import math
+import os
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -85,7 +88,23 @@ class CTranslate2Engine:
         self._ids = {piece: id for id, piece in enumerate(self._target)}
         self._unwritable = subwords.target.unwritable
         self._engines = engines
-        self._translator = self._load(threads)
+        self._loaded: Any = self._load(threads)
+        _ENGINES.add(self)
+
+    @property
+    def _translator(self) -> Any:
+        """CTranslate2's translator, loaded again in a forked process."""
+        if self._loaded is None:
+            self._loaded = self._load(self.threads)
+        return self._loaded
+
+    def forget_after_fork(self) -> None:
+        """Give up the translator of the parent process: its threads do not exist in the child.
+
+        It is never freed, since its destructor would wait for them.
+        """
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
+        self._loaded = None
 
     @classmethod
     def load(
@@ -333,6 +352,19 @@ class CTranslate2Engine:
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
+
+
+_ENGINES: weakref.WeakSet[CTranslate2Engine] = weakref.WeakSet()
+"""All engines of this process."""
+
+
+def _forget_all() -> None:
+    for engine in list(_ENGINES):
+        engine.forget_after_fork()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _result(ready: Any, first_step: Any) -> Result:

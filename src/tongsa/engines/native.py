@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -17,6 +18,15 @@ from tongsa.models.weights import load_model
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords
+
+
+def _one_thread() -> None:
+    """The threads that PyTorch shares work with do not exist in a forked process, which would wait for them."""
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(after_in_child=_one_thread)
 
 
 class NativeEngine:

@@ -6,7 +6,7 @@ import math
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -124,13 +124,14 @@ class Translator:
     def calibration(self) -> Calibration:
         return Calibration.of(self.card.confidence)
 
-    def translate(self, texts: Sequence[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
+    def translate(self, texts: Iterable[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
         """Translate each text, in order; a blank text has a blank translation.
 
         A text longer than any that the model was trained on is translated sentence by sentence.
         """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
+        texts = list(texts)
         options = TranslateOptions.of(options)
         if options.split == "long":
             return self.translate_sentences(self.encode(texts), options)
@@ -139,8 +140,9 @@ class Translator:
         found = iter(self.translate_sentences(self.encode([text for group in groups for text in group]), options))
         return [plan.join([next(found) for _ in group]) for plan, group in zip(plans, groups, strict=True)]
 
-    def encode(self, texts: Sequence[str]) -> list[Sentence]:
+    def encode(self, texts: Iterable[str]) -> list[Sentence]:
         """Encode each text, to be translated as one sentence."""
+        texts = list(texts)
         ids = self.subwords.source.encode_many([tidy(text) for text in texts], threads=1)
         return list(map(Sentence, texts, ids))
 
@@ -178,7 +180,7 @@ class Translator:
             made = {place: with_words(each, logs) for (place, each), logs in zip(made.items(), scores, strict=True)}
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
+    def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[list[float]]:
         """Return the log-probabilities of each target's tokens and end, given its source."""
         return self.score_ids(
             [ids for _, ids in self.encode(sources)],

@@ -86,7 +86,13 @@ class Shouting:
 
 
 def service_of(
-    folder: Path, limits: str = "", *, keys: str = "", directions: Sequence[str] = ("en_de",), data: Path | None = None
+    folder: Path,
+    limits: str = "",
+    *,
+    keys: str = "",
+    directions: Sequence[str] = ("en_de",),
+    data: Path | None = None,
+    let_go: threading.Event | None = None,
 ) -> Service:
     """A service with these limits; `keys` is the text of a file of keys."""
     paths = [folder / direction for direction in directions]
@@ -96,9 +102,8 @@ def service_of(
 
     def load(directory: Path) -> Any:
         source, target = directory.name.split("_")
-        return Shouting(source, target, let_go)
+        return Shouting(source, target, let_go or threading.Event())
 
-    let_go = threading.Event()
     (folder / "keys.toml").write_text(keys)
     return Service(
         translators=Translators(paths, load),
@@ -112,7 +117,8 @@ def service_of(
 @contextmanager
 def serving(folder: Path, limits: str = "", **more: Any) -> Iterator[TestClient]:
     """A client of such a service."""
-    service = service_of(folder, limits, **more)
+    let_go = threading.Event()
+    service = service_of(folder, limits, let_go=let_go, **more)
     with TestClient(application(service, background=False), raise_server_exceptions=False) as client:
         client.app_state["service"] = service
         client.app_state["let_go"] = let_go

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from small_translators import random_translator, sentences
 
 PROGRAM = """

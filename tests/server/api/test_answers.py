@@ -21,7 +21,7 @@ def key_of(name: str, kind: str = "DeepL-Auth-Key") -> dict[str, str]:
 
 
 def metrics(client: TestClient) -> dict[str, float]:
-    lines = [line for line in client.get("/metrics").text.splitlines() if not line.startswith("#")]
+    lines = [line for line in client.get("/metrics", headers=key_of("a")).text.splitlines() if not line.startswith("#")]
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 

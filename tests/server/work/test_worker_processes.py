@@ -195,6 +195,20 @@ def test_what_stops_a_service_does_not_stop_a_worker_before_its_task_is_done(hos
     assert before._process.returncode is not None
 
 
+def test_where_no_process_can_be_started_a_request_is_told_to_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: Any, **more: Any) -> Any:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with serving(tmp_path) as client:
+        monkeypatch.setattr(processes.subprocess, "Popen", refuse)
+        answer = sent(client, "some words", ".txt")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+        monkeypatch.undo()
+        assert translated(client, "some words", ".txt") == "SOME WORDS"
+
+
 def test_a_worker_ends_with_the_service_that_started_it() -> None:
     worker = processes.WorkerProcess(0)
     worker._channel.close()

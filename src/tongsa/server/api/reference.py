@@ -20,10 +20,11 @@ REASONS = {
     403: "The key is unknown, or the function is disabled",
     404: "Not found",
     408: "The request took too long to arrive",
-    413: "The request is too large",
+    413: "The request is too large, or its document takes too much time or memory to read",
     429: "Too many requests: try again after the seconds in Retry-After",
     456: "The key's quota is used up",
-    503: "The answer took too long",
+    501: "The server lacks an optional package",
+    503: "The answer took too long, or something cannot be stored or started now: try again later",
 }
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 

@@ -43,9 +43,9 @@ class Limits:
     """Seconds for the answer."""
     document_seconds: int = 900
     """Seconds for the answer when a file is translated."""
-    parse_seconds: int = 60
+    parse_seconds: int = 120
     """Seconds of processor time to read and rebuild a document or a long text, translation not included."""
-    parse_memory: int = 1 << 30
+    parse_memory: int = 1_536 << 20
     """Bytes of memory to read and rebuild a document or a long text."""
     unread_seconds: int = 30
     """Seconds that a client may leave an answer unread before its connection is closed."""

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError
 
 from tongsa.base.errors import CorpusError
-from tongsa.server.http.logs import log_event
+from tongsa.server.http.logs import log_event, log_failure
 from tongsa.server.http.refusals import INTERNAL_ERROR, Refusal
 from tongsa.server.work.blocking import BlockingQueue
 from tongsa.server.work.marked import MarkedTexts, RequestTranslator, TranslatedText
@@ -115,7 +115,11 @@ class Workers:
                 if worker.alive:
                     return worker
                 self._all.discard(worker)
-            worker = WorkerProcess(self.memory)
+            try:
+                worker = WorkerProcess(self.memory)
+            except OSError as error:
+                log_failure("no worker can be started", error, {"why": error.strerror})
+                raise Refusal(503, "No process can be started to read the document", retry_after=10) from error
             self._all.add(worker)
             return worker
 

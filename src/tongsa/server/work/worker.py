@@ -16,6 +16,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,9 +152,10 @@ def _lower(kind: int, value: int) -> None:
 
 
 def _set_limit(kind: int, value: int, hard: int) -> None:
-    """Set a limit, within the one that the process was started with."""
+    """Set a limit, within the one that the process was started with; not every system knows every limit."""
     finite = [each for each in (value, hard) if each != resource.RLIM_INFINITY]
-    resource.setrlimit(kind, (min(finite, default=resource.RLIM_INFINITY), hard))
+    with suppress(ValueError, OSError):
+        resource.setrlimit(kind, (min(finite, default=resource.RLIM_INFINITY), hard))
 
 
 def _memory() -> int:

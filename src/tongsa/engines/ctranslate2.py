@@ -8,10 +8,7 @@ the end when the limit cuts a hypothesis off, and sentences longer than its tabl
 
 from __future__ import annotations
 
-import ctypes
 import math
-import os
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +19,7 @@ from tongsa.base.devices import usable_cores
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
 from tongsa.engines.base import cut_note, similar_lengths
 from tongsa.engines.compiled import CompiledEngines, max_positions
+from tongsa.engines.forks import PerProcess
 from tongsa.runs.card import Card
 from tongsa.text.subwords import END, Subwords
 
@@ -88,23 +86,11 @@ class CTranslate2Engine:
         self._ids = {piece: id for id, piece in enumerate(self._target)}
         self._unwritable = subwords.target.unwritable
         self._engines = engines
-        self._loaded: Any = self._load(threads)
-        _ENGINES.add(self)
+        self._loaded = PerProcess(self._load(threads))
 
     @property
     def _translator(self) -> Any:
-        """CTranslate2's translator, loaded again in a forked process."""
-        if self._loaded is None:
-            self._loaded = self._load(self.threads)
-        return self._loaded
-
-    def forget_after_fork(self) -> None:
-        """Give up the translator of the parent process: its threads do not exist in the child.
-
-        It is never freed, since its destructor would wait for them.
-        """
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
-        self._loaded = None
+        return self._loaded.get(lambda: self._load(self.threads))
 
     @classmethod
     def load(
@@ -352,19 +338,6 @@ class CTranslate2Engine:
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)
-
-
-_ENGINES: weakref.WeakSet[CTranslate2Engine] = weakref.WeakSet()
-"""All engines of this process."""
-
-
-def _forget_all() -> None:
-    for engine in list(_ENGINES):
-        engine.forget_after_fork()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _result(ready: Any, first_step: Any) -> Result:

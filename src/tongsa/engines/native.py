@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tongsa.base.errors import UsageError
 from tongsa.decoding.search import Hypothesis, Search, Special, aligning_layer, most_attended
 from tongsa.decoding.searching import decode
 from tongsa.engines.base import cut_note, similar_lengths
+from tongsa.engines.forks import after_fork
 from tongsa.models.contracts import Attention, Seq2Seq, token_mask
 from tongsa.models.weights import load_model
 from tongsa.runs.card import Card
@@ -25,8 +25,7 @@ def _one_thread() -> None:
     torch.set_num_threads(1)
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
-    os.register_at_fork(after_in_child=_one_thread)
+after_fork(_one_thread)
 
 
 class NativeEngine:

@@ -4,6 +4,7 @@
     loading      choose and load the engine of a translator directory
     native       the reference: PyTorch, every architecture, attention weights
     ctranslate2  the fast engine, which runs compiled weights (`compiled`, `ctranslate2_export`, `shortlist`)
+    forks        objects that a forked process makes again
     inspection   what a model attends to, as data
     marian/      import and export of MarianMT models
 

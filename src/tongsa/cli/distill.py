@@ -19,6 +19,7 @@ from tongsa.cli.options import (
     grouped,
     parse_settings,
 )
+from tongsa.config.sections import MAX_BEAM
 
 
 @grouped
@@ -32,7 +33,7 @@ def distill(
     ] = None,
     setting: Settings = None,
     valid: Valid = None,
-    beam: Annotated[int, typer.Option("--beam", help="Beam of the teacher's search.")] = 4,
+    beam: Annotated[int, typer.Option("--beam", help="Beam of the teacher's search.", min=1, max=MAX_BEAM)] = 4,
     minutes: Minutes = None,
     seed: Seed = 1,
     resume: Resume = False,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import platform
 import shutil
 import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tongsa.base.devices import usable_cores
 
@@ -14,12 +20,54 @@ PACKAGES += ["lxml", "py3langid"]
 EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
 
 
-def doctor() -> None:
-    """Report what this machine has, and what is missing.
+def doctor(
+    directory: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="Check whether this translator directory is sound.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Report what this machine has and what is missing; or whether a translator directory is sound (else exit code 1).
 
-    Example:  tongsa doctor
+    Examples:  tongsa doctor      tongsa doctor runs/en-de
     """
+    if directory is not None:
+        _check(directory, as_json)
+        return
+    rows = _machine()
+    if as_json:
+        print(json.dumps(dict(rows), indent=2, ensure_ascii=False))
+        return
+    for name, value in rows:
+        print(f"{name:14} {value}")
+
+
+def _check(directory: Path, as_json: bool) -> None:
+    from tongsa.cli.soundness import check_directory
+
+    checks = []
+    for check in check_directory(directory):
+        checks.append(check)
+        if not as_json:
+            text = check.text.replace("\n", "\n" + 15 * " ")
+            print(f"{check.name:14} {'' if check.sound else 'NOT SOUND: '}{text}", flush=True)
+    sound = all(check.sound for check in checks)
+    if as_json:
+        values = {
+            "directory": str(directory),
+            "sound": sound,
+            "checks": [dataclasses.asdict(check) for check in checks],
+        }
+        print(json.dumps(values, indent=2, ensure_ascii=False))
+    else:
+        print(f"{directory} is {'sound' if sound else 'not sound'}")
+    if not sound:
+        raise typer.Exit(1)
+
+
+def _machine() -> list[tuple[str, str]]:
+    """Return what this machine has, by name."""
     from tongsa import __version__
+    from tongsa.base.cache import cache_directory
 
     rows = [("tongsa", __version__), ("python", f"{sys.version.split()[0]} on {platform.platform()}")]
     rows += [(name, _version(name)) for name in PACKAGES]
@@ -29,9 +77,7 @@ def doctor() -> None:
         ("memory", _memory()),
         ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free"),
     ]
-    rows += [("int8", _int8()), ("gpu", _gpu())]
-    for name, value in rows:
-        print(f"{name:14} {value}")
+    return [*rows, ("cache", str(cache_directory())), ("int8", _int8()), ("gpu", _gpu())]
 
 
 def _version(package: str, otherwise: str = "not installed:  pip install tongsa") -> str:

@@ -19,6 +19,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from tongsa.base.errors import UsageError
+from tongsa.config.sections import MAX_BEAM
 from tongsa.formats.registry import suffixes_with
 
 if typing.TYPE_CHECKING:
@@ -34,7 +35,7 @@ CORPORA_HELP = (
 Corpora = Annotated[list[str], typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)]
 Threads = Annotated[int | None, typer.Option("--threads", help="Cores to use (all by default).", min=1)]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
-Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.")]
+Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step.", min=1, max=MAX_BEAM)]
 LengthPenalty = Annotated[
     float | None, typer.Option("--length-penalty", help="Exponent alpha in ((5 + n) / 6)^alpha; higher: longer output.")
 ]
@@ -99,7 +100,8 @@ class SearchOptions:
     beam: Beam = None
     length_penalty: LengthPenalty = None
     nbest: Annotated[
-        int, typer.Option("--nbest", help="Print this many hypotheses: number, tab, score, tab, text.")
+        int,
+        typer.Option("--nbest", help="Print this many hypotheses: number, tab, score, tab, text.", min=1, max=MAX_BEAM),
     ] = 1
     sample: Annotated[bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")] = (
         False

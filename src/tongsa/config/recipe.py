@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import math
 import tomllib
@@ -146,9 +147,14 @@ def merge(base: Mapping[str, Values], changes: Mapping[str, Values]) -> dict[str
     return merged
 
 
+@functools.cache
+def _hints(section: type[Any]) -> dict[str, Any]:
+    return typing.get_type_hints(section)
+
+
 def _checked(section: type[Any], name: str, key: str, value: Any, problems: list[str]) -> Any:
     """Return the value in the field's type; if it is invalid, record a problem and return None."""
-    hints = typing.get_type_hints(section)
+    hints = _hints(section)  # type: ignore[arg-type]
     fields = [field.name for field in dataclasses.fields(section)]
     if key not in fields:
         problems.append(f"unknown key {name}.{shorten(key)}{hint(key, fields)}")

@@ -29,6 +29,14 @@ def bounds(section: object, *, fractions: list[str] | None = None, **limits: tup
 MANY = 1_000_000_000
 """Upper limit for numbers of tokens, lines or updates: anything larger is a mistake."""
 
+# A recipe may come from a stranger: these limit the time and memory of a translation.
+MAX_BEAM = 1_000
+MAX_BATCH_TOKENS = 1_000_000
+MAX_EXTRA = 10_000
+MAX_RATIO = 100
+MAX_TOKENS = 100_000
+MAX_LENGTH_PENALTY = 100
+
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusSection:
@@ -50,7 +58,7 @@ class CorpusSection:
     """Recover what is readable from damaged files and report the rest, instead of failing."""
 
     def problems(self) -> list[str]:
-        return bounds(self, max_tokens=(1, 1_000_000), max_ratio=(0, MANY), held_out=(0, MANY))
+        return bounds(self, max_tokens=(1, MAX_TOKENS), max_ratio=(0, MANY), held_out=(0, MANY))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +151,7 @@ class TrainingSection:
             processes=(0, 4096),
             peak=(0, 1000),
             clip=(0, MANY),
+            epsilon=(0, 1),
             checkpoint_every=(0, MANY),
             validate_every=(0, MANY),
             patience=(0, MANY),
@@ -172,9 +181,9 @@ class DecodingSection:
     def problems(self) -> list[str]:
         return bounds(
             self,
-            beam=(1, 10_000),
-            batch_tokens=(1, MANY),
-            length_penalty=(0, 100),
-            max_extra=(0, MANY),
-            max_ratio=(0, 10_000),
+            beam=(1, MAX_BEAM),
+            batch_tokens=(1, MAX_BATCH_TOKENS),
+            length_penalty=(0, MAX_LENGTH_PENALTY),
+            max_extra=(0, MAX_EXTRA),
+            max_ratio=(0, MAX_RATIO),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tongsa.base.errors import UsageError
 from tongsa.config import DecodingSection
+from tongsa.config.sections import MAX_BEAM, MAX_LENGTH_PENALTY
 
 if TYPE_CHECKING:
     import torch
@@ -27,7 +29,7 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.temperature <= 0 or self.top_k < 0 or not 0 < self.top_p <= 1:
+        if not 0 < self.temperature < math.inf or self.top_k < 0 or not 0 < self.top_p <= 1:
             raise UsageError(
                 "sampling needs a temperature above 0, a top-k of at least 0 and a top-p above 0 and at most 1",
                 f"Given: temperature {self.temperature}, top-k {self.top_k}, top-p {self.top_p}.",
@@ -53,6 +55,10 @@ class Search:
     def __post_init__(self) -> None:
         if self.beam < 1 or self.nbest < 1:
             raise UsageError(f"beam and nbest must be at least 1, not {self.beam} and {self.nbest}")
+        if max(self.beam, 0 if self.sampling else self.nbest) > MAX_BEAM:
+            raise UsageError(f"beam and nbest must be at most {MAX_BEAM:,}, not {self.beam} and {self.nbest}")
+        if not -MAX_LENGTH_PENALTY <= self.length_penalty <= MAX_LENGTH_PENALTY:
+            raise UsageError(f"the length penalty must be at most {MAX_LENGTH_PENALTY}, not {self.length_penalty}")
 
     @classmethod
     def of(cls, section: DecodingSection) -> Search:

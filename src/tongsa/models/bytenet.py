@@ -15,13 +15,15 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, ModelSection
+from tongsa.config.architectures import MAX_POSITIONS, ModelSection
 from tongsa.config.complexity import DILATED, Facts
-from tongsa.config.sections import bounds
+from tongsa.config.sections import MAX_EXTRA, bounds
 from tongsa.models.contracts import Seq2Seq, State, Tree, token_mask
 from tongsa.models.convolution import MAX_KERNEL, Convolution, odd
 from tongsa.models.dropout import dropout
 from tongsa.models.embeddings import tables
+
+MAX_SETS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +61,11 @@ class ByteNetSection(ModelSection):
         found = super().problems() + odd(self.kernel)
         found += bounds(
             self,
-            sets=(1, MAX_LAYERS),
+            sets=(1, MAX_SETS),
             max_dilation=(1, MAX_POSITIONS),
             kernel=(1, MAX_KERNEL),
             unfold_a=(1, 100),
-            unfold_b=(0, MAX_POSITIONS),
+            unfold_b=(0, MAX_EXTRA),
         )
         if self.d_model % 2:
             found.append(f"d_model is {self.d_model}; it is 2d, an even number")

@@ -43,7 +43,9 @@ class RecurrentLayers(ModelSection):
         return self.hidden or self.d_model
 
     def problems(self) -> list[str]:
-        found = super().problems() + bounds(self, layers=(1, MAX_LAYERS), hidden=(0, MAX_WIDTH))
+        found = super().problems() + bounds(
+            self, layers=(1, MAX_LAYERS), hidden=(0, MAX_WIDTH), forget_bias=(-100, 100)
+        )
         if self.bidirectional and self.units % 2:
             found.append(f"hidden is {self.units}; two directions share the units, so it must be even")
         return found

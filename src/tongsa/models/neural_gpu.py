@@ -15,9 +15,9 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 
-from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, ModelSection
+from tongsa.config.architectures import MAX_LAYERS, ModelSection
 from tongsa.config.complexity import Facts, LayerKind
-from tongsa.config.sections import bounds
+from tongsa.config.sections import MAX_EXTRA, bounds
 from tongsa.models.contracts import Seq2Seq, State, Tree, token_mask
 from tongsa.models.convolution import MAX_KERNEL, neighbours, odd
 from tongsa.models.dropout import dropout
@@ -68,7 +68,7 @@ class NeuralGPUSection(ModelSection):
             layers=(1, MAX_LAYERS),
             kernel=(1, MAX_KERNEL),
             unfold_a=(1, 100),
-            unfold_b=(0, MAX_POSITIONS),
+            unfold_b=(0, MAX_EXTRA),
         )
 
     def facts(self, n: float) -> Facts:

@@ -18,7 +18,7 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -200,15 +200,19 @@ class Run:
 
     def read_subwords(self, card: Card) -> Subwords:
         """Read the subwords, and compare their checksums with the card's."""
-        self.check_sums(card, Subwords.files(self.path))
-        return Subwords.load(self.path)
+        subwords = Subwords.load(self.path)
+        for path, vocabulary in zip(Subwords.files(self.path), (subwords.source, subwords.target), strict=False):
+            _compare(card, path, hashlib.sha256(vocabulary.model).hexdigest())
+        return subwords
 
-    def check_sums(self, card: Card, paths: Iterable[Path]) -> None:
-        """Compare files with the checksums of the card, where it has them."""
-        for path in paths:
-            allowed = card.checksums.get(path.name)
-            if allowed and _sum(path) not in allowed:
-                raise wrong_sum(path)
+    def read_words(self, card: Card | None = None) -> list[str]:
+        """Read the vocabulary of a question answering model, and compare its checksum with the card's, if given."""
+        words = read_json(self.words_file)
+        if not isinstance(words, list) or not all(isinstance(each, str) for each in words):
+            raise DirectoryError(f"{self.words_file} is damaged: it is not a list of words", DAMAGED)
+        if card:
+            _compare(card, self.words_file, _sum(self.words_file))
+        return words
 
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
@@ -282,6 +286,11 @@ class Run:
 def _sum(path: Path) -> str:
     with open_regular(path) as file:
         return checksum(file)
+
+
+def _compare(card: Card, path: Path, found: str) -> None:
+    if found not in card.checksums.get(path.name, (found,)):
+        raise wrong_sum(path)
 
 
 def wrong_sum(path: Path) -> DirectoryError:

@@ -16,7 +16,6 @@ from tongsa.base.devices import choose_device
 from tongsa.base.errors import CorpusError, DirectoryError, RecipeError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
-from tongsa.base.regular import read_json
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
 from tongsa.data.batches import EpochOrder, Rows
@@ -81,8 +80,7 @@ class QuestionAnswerer:
         card = run.read_card()
         if card.task != QUESTION_ANSWERING:
             raise DirectoryError(f"{directory} does not answer questions: it was trained for {card.task}")
-        run.check_sums(card, [run.words_file])
-        lexicon = read_lexicon(run)
+        lexicon = read_lexicon(run, card)
         weights = read_weights(run, card, lambda: _build(card, lexicon))
         return cls.from_weights(card, lexicon, weights, device=device)
 
@@ -290,10 +288,10 @@ def hold_out(questions: Sequence[Question], share: float, seed: int) -> tuple[li
     return kept, held
 
 
-def read_lexicon(run: Run) -> Lexicon:
-    words = read_json(run.words_file)
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
-        raise DirectoryError(f"{run.words_file} is damaged: it is not a list of different words")
+def read_lexicon(run: Run, card: Card | None = None) -> Lexicon:
+    words = run.read_words(card)
+    if len(set(words)) < len(words):
+        raise DirectoryError(f"{run.words_file} is damaged: a word appears twice")
     return Lexicon(words)
 
 

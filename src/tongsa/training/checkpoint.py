@@ -179,7 +179,7 @@ def prune(root: Path, keep: int, best_by: Metric | None) -> None:
             (checkpoint.folder / MOMENTS).unlink(missing_ok=True)
         else:  # renamed first: a kill half-way must not leave half a checkpoint that looks complete
             checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
-    for leftover in root.glob(".*"):
+    for leftover in root.glob(".[0-9]*.*"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 

@@ -18,6 +18,7 @@ from tongsa.base.devices import choose_device, usable_cores
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.locks import locked
 from tongsa.base.progress import Show, Silent
+from tongsa.base.regular import refuse_links
 from tongsa.config import Recipe
 from tongsa.runs.card import TRANSLATION
 from tongsa.runs.directory import Run
@@ -153,6 +154,8 @@ def fit_and_publish(run: Run, show: Show, device: str = "auto") -> Any:
 @contextmanager
 def _locked(run: Run, show: Show) -> Iterator[None]:
     """Only one training at a time works in a directory; of several processes under torchrun, the main one locks it."""
+    if is_main():
+        refuse_links(run.path)
     with locked(run.lock_file, f"a training in {run.path}", show.say) if is_main() else nullcontext():
         yield
 

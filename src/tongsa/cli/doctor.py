@@ -22,11 +22,13 @@ EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", 
 
 def doctor(
     directory: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Check whether this translator directory is sound.")
+        Path | None, typer.Argument(metavar="DIR", help="Check whether this translator directory is sound.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Report what this machine has and what is missing; or whether a translator directory is sound (else exit code 1).
+    """Report what this machine has, and what is missing; or check a translator directory.
+
+    The exit code is 1 if the directory is not sound.
 
     Examples:  tongsa doctor      tongsa doctor runs/en-de
     """

@@ -79,13 +79,16 @@ class Training:
     """`tongsa train` in a process of its own."""
 
     out: Path
+    executable: Path | None = None
     process: subprocess.Popen[bytes] = field(init=False)
 
     @property
     def said(self) -> str:
         return self.out.with_suffix(".err").read_text(encoding="utf-8")
 
-    def begin(self, corpus: Path, changes: Mapping[str, str]) -> Training:
+    def begin(self, corpus: Path, changes: Mapping[str, str], executable: Path | None = None) -> Training:
+        """`executable` starts its workers instead of Python itself."""
+        self.executable = executable
         settings = [f"--set={key}={value}" for key, value in {**SETTINGS, **changes}.items()]
         options = ["--from=ko", "--to=en", "--recipe=tiny", f"--out={self.out}", *settings]
         return self._start("train", str(corpus), *options)
@@ -94,7 +97,13 @@ class Training:
         return self._start("resume", str(self.out))
 
     def _start(self, *arguments: str) -> Training:
-        command = [sys.executable, "-m", "tongsa", *arguments, "--threads=1", "--device=cpu"]
+        python = ["-m", "tongsa"]
+        if self.executable:
+            python = [
+                "-c",
+                f"import sys; sys.executable = {str(self.executable)!r}; import tongsa.__main__ as m; m.main()",
+            ]
+        command = [sys.executable, *python, *arguments, "--threads=1", "--device=cpu"]
         with self.out.with_suffix(".err").open("wb") as err:
             self.process = subprocess.Popen(
                 command, stderr=err, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True
@@ -126,15 +135,16 @@ class Training:
     def finish(self, seconds: float = 600) -> int:
         return self.process.wait(timeout=seconds)
 
-    def children(self) -> list[int]:
-        """Processes that it has started."""
+    def children(self, parent: int | None = None) -> list[int]:
+        """Processes that it (or another process) has started."""
+        parent = parent or self.process.pid
         found = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 fields = stat.read_text().rsplit(")", 1)[1].split()
             except OSError:  # it has just ended
                 continue
-            if int(fields[1]) == self.process.pid and fields[0] != "Z":
+            if int(fields[1]) == parent and fields[0] != "Z":
                 found.append(int(stat.parent.name))
         return found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -112,13 +114,42 @@ def test_a_worker_that_has_just_been_started_does_not_outlive_a_killed_leader(co
     wait_until(lambda: all(map(gone, workers)), seconds=300)
 
 
+def test_a_worker_behind_a_launcher_works_and_does_not_outlive_a_killed_leader(
+    corpus: Path, training: Make, tmp_path: Path
+) -> None:
+    """As in a venv on Windows, where a launcher stands between: the leader is not the parent of its worker."""
+    launcher = tmp_path / "launcher"
+    launcher.write_text(f'#!/bin/sh\necho $$ >> {tmp_path}/launchers\n{sys.executable} "$@"\nexit $?\n')
+    launcher.chmod(0o755)
+    run = training("launched")
+    run.begin(corpus, {"training.processes": "2", "training.updates": "100000"}, executable=launcher)
+    run.wait_for(lambda: run.updates() >= 2)
+    (between,) = (tmp_path / "launchers").read_text().split()
+    (worker,) = run.children(int(between))
+    run.kill()
+    wait_until(lambda: gone(worker), seconds=60)
+
+
+def test_workers_leave_signals_to_their_leader(corpus: Path, training: Make, uninterrupted: Whole) -> None:
+    """A cluster sends SIGTERM to every process: the leader saves and stops the others."""
+    run = training("told")
+    run.begin(corpus, {"training.processes": "2"})
+    run.wait_for(lambda: run.updates() >= 3)
+    for process in (*run.children(), run.process.pid):
+        os.kill(process, signal.SIGTERM)
+    assert run.finish() == 130, run.said
+    run.resume()
+    assert run.finish() == 0, run.said
+    assert_last_weights_identical(run.out, uninterrupted(2))
+
+
 def test_a_leader_whose_worker_dies_says_so_and_how_to_go_on(corpus: Path, training: Make) -> None:
     run = training("widow")
     run.begin(corpus, {"training.processes": "2", "training.updates": "100000", "training.checkpoint_every": "1"})
     run.wait_for(lambda: run.updates() >= 2)
     os.kill(run.children()[0], 9)
     assert run.finish() == 2
-    assert "a worker process of this training has died" in run.said
+    assert "a worker process of this training has died: it has ended by signal 9 (SIGKILL)" in run.said
     assert "tongsa resume" in run.said
     assert "Traceback" not in run.said
 

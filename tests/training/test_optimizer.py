@@ -84,3 +84,17 @@ def test_a_state_saved_and_loaded_goes_on_bit_for_bit() -> None:
     again.load(state)
     take(second, again, range(5, 8))
     assert all(map(torch.equal, second.parameters(), straight.parameters()))
+
+
+def test_a_loaded_state_is_on_the_device_of_the_weights() -> None:
+    """The number of steps, too: fused Adam on a GPU cannot count on the CPU. The device `meta` stands for a GPU."""
+    with torch.device("meta"):
+        elsewhere = FlatOptimizer(nn.Linear(3, 5), TrainingSection(optimizer="sgd"))
+    here = FlatOptimizer(model(), TrainingSection())
+    take(model(), here, range(1))
+    elsewhere.load(here.state())
+    assert {name: value.device.type for name, value in elsewhere.state().items()} == {
+        "step": "meta",
+        "exp_avg": "meta",
+        "exp_avg_sq": "meta",
+    }

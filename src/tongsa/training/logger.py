@@ -49,7 +49,12 @@ class TrainingLogger:
         self._shown = start.seconds if self._by_time else float(start.update)
         self.bar = self._stack.enter_context(self.show.bar("training", total, "s" if self._by_time else "updates"))
         self.bar.advance(self._shown)
-        return Callbacks(on_update=self.on_update, on_validation=self.on_validation, on_checkpoint=self.on_checkpoint)
+        return Callbacks(
+            on_update=self.on_update,
+            on_validation=self.on_validation,
+            on_checkpoint=self.on_checkpoint,
+            on_split=self.show.say,
+        )
 
     def __exit__(self, *error: object) -> None:
         self._stack.close()

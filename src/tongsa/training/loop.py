@@ -30,6 +30,7 @@ from tongsa.runs.job import Job
 from tongsa.tasks import TASKS
 from tongsa.tasks.contract import Objective
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
+from tongsa.training.memory import TooLargeError, elements, fitting, release_memory
 from tongsa.training.optimizer import FlatOptimizer
 from tongsa.training.workers import ProcessGroup
 
@@ -71,6 +72,8 @@ class Callbacks:
     on_update: Callable[[Step, Progress], None] = lambda step, progress: None
     on_validation: Callable[[Mapping[str, Score], Progress], None] = lambda scores, progress: None
     on_checkpoint: Callable[[Progress], None] = lambda progress: None
+    on_split: Callable[[str], None] = lambda text: None
+    """A chunk did not fit into memory."""
 
 
 class Trainer:
@@ -90,7 +93,10 @@ class Trainer:
         self.progress = Progress()
         self.bad_updates = 0
         self.stopping = False
-        """Set (by Ctrl-C) in the main process: all workers stop after the current update."""
+        """Set by a signal (Ctrl-C) in any process: all workers stop after the current update."""
+        self.callbacks = Callbacks()
+        self.most_elements = math.inf
+        """Largest batch that fits into memory, in elements of its tensors, as far as it is known."""
         checkpoint = latest(run.checkpoints)
         if checkpoint:
             load_weights(self.model, checkpoint.weights())
@@ -103,6 +109,7 @@ class Trainer:
         """Update until the budget is used, the score stops improving, or the user interrupts."""
         if self._used(self.progress.update, self.progress.seconds) >= 1 or self._out_of_patience():
             return End.BUDGET_USED
+        self.callbacks = callbacks
         self.model.train()
         for position, chunks in self.objective.order.updates(self.progress.position):
             step = self.update(chunks)
@@ -122,13 +129,16 @@ class Trainer:
     def update(self, chunks: list[Rows]) -> Step:
         """One optimizer step on the sum of the chunks' gradients; each worker computes its share of the chunks."""
         optimizer = self.optimizer
-        optimizer.clear()
-        for index in self.objective.order.share(chunks, self.group.rank, self.group.size):
-            self._add_gradient(chunks[index], index)
+        while not self._add_gradients(chunks):
+            release_memory(self.device)
         if self.group.is_main:
-            optimizer.extra[3:] = torch.tensor([self._used(self.progress.update + 1, self._seconds()), self._end()])
+            used = self._used(self.progress.update + 1, self._seconds())
+            optimizer.extra[3:] = torch.tensor([used, End.BUDGET_USED if used >= 1 else End.NOT_YET])
+        if self.stopping:
+            optimizer.extra[4] += End.INTERRUPTED
         self.group.sum(optimizer.message)
-        loss, log_loss, tokens, fraction, end = optimizer.extra.tolist()
+        loss, log_loss, tokens, fraction, ends = optimizer.extra.tolist()
+        end = End(min(int(ends), End.INTERRUPTED))
         optimizer.gradient /= tokens
         norm = float(optimizer.gradient.norm())
         rate = learning_rate(self.section, self._moment(fraction))
@@ -139,16 +149,42 @@ class Trainer:
             self.bad_updates = 0
             optimizer.clip(norm, self.section.clip)
             optimizer.step(rate)
-        return Step(loss / tokens, log_loss / tokens, int(tokens), norm, rate, fraction, End(int(end)), skipped)
+        step = Step(loss / tokens, log_loss / tokens, int(tokens), norm, rate, fraction, end, skipped)
+        return step._replace(fraction=self._fraction(fraction))
 
-    def _add_gradient(self, rows: Rows, index: int) -> None:
-        """The random numbers of a chunk (dropout, subword sampling) are a function of seed, update and chunk alone."""
-        key = (self.job.options.seed, self.progress.update, index)
+    def _fraction(self, sent: float) -> float:
+        """The fraction of the budget, from the one that the main process sent, which is only of single precision."""
+        by_updates = min(1.0, (self.progress.update + 1 - self.progress.stage_began) / self.section.updates)
+        return max(sent, by_updates) if self.job.options.minutes else by_updates
+
+    def _add_gradients(self, chunks: list[Rows]) -> bool:
+        """Add up the gradients of this worker's chunks; return False if one did not fit, to begin again with less."""
+        self.optimizer.clear()
+        try:
+            for index in self.objective.order.share(chunks, self.group.rank, self.group.size):
+                self._add_gradient(chunks[index], index)
+        except TooLargeError as error:
+            self.most_elements = error.elements // 2
+            self.callbacks.on_split(str(error))
+            return False
+        return True
+
+    def _add_gradient(self, rows: Rows, *index: int) -> None:
+        """The random numbers of a chunk (dropout, subword sampling) are a function of seed, update and chunk alone.
+
+        A chunk that is known not to fit into memory is halved; the sum of the gradients is the same.
+        """
+        key = (self.job.options.seed, self.progress.update, *index)
         seed = int(np.random.SeedSequence(key).generate_state(1)[0])
         torch.manual_seed(seed)
-        batch = self.objective.batch(rows, seed).to(self.device)
-        loss = self.objective.loss(self.model, batch)
-        loss.total.backward()
+        batch = self.objective.batch(rows, seed)
+        if len(rows) > 1 and elements(batch) > self.most_elements:
+            for number, half in enumerate(np.array_split(rows, 2), start=1):
+                self._add_gradient(half, *index, number)
+            return
+        with fitting(batch, len(rows)):
+            loss = self.objective.loss(self.model, batch.to(self.device))
+            loss.total.backward()
         self.optimizer.extra[0] += loss.total.detach()
         self.optimizer.extra[1] += loss.log_loss
         self.optimizer.extra[2] += loss.count
@@ -179,12 +215,6 @@ class Trainer:
         minutes = self.job.options.minutes
         by_time = seconds / (60 * minutes) if minutes else 0.0
         return min(1.0, max((update - self.progress.stage_began) / self.section.updates, by_time))
-
-    def _end(self) -> End:
-        if self.stopping:
-            return End.INTERRUPTED
-        used = self._used(self.progress.update + 1, self._seconds()) >= 1
-        return End.BUDGET_USED if used else End.NOT_YET
 
     def _out_of_patience(self) -> bool:
         return 0 < self.section.patience <= self.progress.validations_since_best

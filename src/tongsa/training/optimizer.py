@@ -77,6 +77,5 @@ class FlatOptimizer:
         return {name: value.clone() for name, value in kept.items() if isinstance(value, Tensor)}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        self._optimizer.state[self.weights] = {
-            name: value if name == "step" else value.to(self.weights.device) for name, value in state.items()
-        }
+        """Load the state of a checkpoint; a fused optimizer has all of it, the number of steps too, on its device."""
+        self._optimizer.state[self.weights] = {name: value.to(self.weights.device) for name, value in state.items()}

@@ -17,7 +17,7 @@ import torch
 from tongsa.base.devices import choose_device, usable_cores
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.locks import locked
-from tongsa.base.progress import Show, Silent
+from tongsa.base.progress import Plain, Show, Silent
 from tongsa.base.regular import refuse_links
 from tongsa.config import Recipe
 from tongsa.runs.card import TRANSLATION
@@ -38,6 +38,7 @@ from tongsa.training.publish import publish
 from tongsa.training.workers import (
     ProcessGroup,
     keep_freed_memory,
+    local_threads,
     process_group,
     start_workers,
     started_by_torchrun,
@@ -214,16 +215,29 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
             show.say(f"resuming after update {newest.update:,}")
     with _workers(run, device) as group:
         recipe, job = run.read_job()
-        torch.set_num_threads(job.threads)
+        torch.set_num_threads(_threads(job))
         trainer = Trainer(run, recipe, job, group)
         if not group.is_main:
-            return trainer.run(Callbacks())
+            with _stop_on_signal(trainer, Silent()):
+                return trainer.run(Callbacks(on_split=Plain().say))
+        _mention_other_gpus(trainer.device, show)
         with TrainingLogger(run, trainer, show) as callbacks, _stop_on_signal(trainer, show):
             end = trainer.run(callbacks)
     if end == End.INTERRUPTED:
         show.say(f"stopped after update {trainer.progress.update:,}; everything is saved")
         show.say(f"to continue:  tongsa resume {run.path}")
     return end
+
+
+def _threads(job: Job) -> int:
+    """Threads of this process; under torchrun, what the processes on its own machine leave it."""
+    return local_threads(job.options.threads or usable_cores()) if started_by_torchrun() else job.threads
+
+
+def _mention_other_gpus(device: torch.device, show: Show) -> None:
+    count = torch.cuda.device_count() if device.type == "cuda" else 0
+    if count > 1 and not started_by_torchrun():
+        show.say(f"training on one of {count} GPUs; on all of them:  torchrun --nproc-per-node {count} -m tongsa ...")
 
 
 def is_main() -> bool:

@@ -12,9 +12,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -28,6 +29,14 @@ from tongsa.runs.directory import Run
 
 TIMEOUT = timedelta(hours=24)
 """How long a worker waits for another: rank 0 may be preparing a large corpus."""
+
+
+class LostWorkerError(TrainingError):
+    """The worker processes cannot reach each other any more."""
+
+
+class WorkerError(TrainingError):
+    """Training cannot go on in this worker process; the others do not know why."""
 
 
 class SharedGradients:
@@ -91,29 +100,25 @@ class ProcessGroup:
     def zeros(self, length: int) -> Tensor:
         """A vector of zeros that is summed often; in shared memory if possible."""
         if self.one_machine:
-            self.shared = SharedGradients.open(self.rank, self.size, length)
+            with _together():
+                self.shared = SharedGradients.open(self.rank, self.size, length)
         return torch.zeros(length) if self.shared is None else self.shared.mine
 
     def sum(self, tensor: Tensor) -> None:
         """Replace the tensor by its sum over the workers."""
         if self.size > 1:
-            try:
+            with _together():
                 if self.shared and tensor is self.shared.mine:
                     self.shared.sum()
                 else:
                     dist.all_reduce(tensor)
-            except RuntimeError as error:
-                raise TrainingError(
-                    "a worker process of this training has died",
-                    "It may have run out of memory: a smaller training.chunk_tokens needs less.",
-                    "The last checkpoint is safe. Continue from it:  tongsa resume DIR",
-                ) from error
 
     def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:
         """Collect on every worker the lists of ids that are spread over the workers."""
         width = torch.tensor([max((len(ids) for ids in rows.values()), default=0)])
         if self.size > 1:
-            dist.all_reduce(width, op=dist.ReduceOp.MAX)
+            with _together():
+                dist.all_reduce(width, op=dist.ReduceOp.MAX)
         table = torch.zeros(count, int(width) + 1, dtype=torch.long)
         for row, ids in rows.items():
             table[row, 0] = len(ids)
@@ -123,11 +128,37 @@ class ProcessGroup:
 
     def wait(self) -> None:
         if self.size > 1:
-            dist.barrier()
+            with _together():
+                dist.barrier()
+
+
+@contextmanager
+def _together() -> Iterator[None]:
+    """For an operation of all workers: if it fails, one of them is gone."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise LostWorkerError(
+            "a worker process of this training has died, or cannot be reached",
+            str(error).partition("\n")[0],
+            _CONTINUE,
+        ) from error
+
+
+_CONTINUE = "The last checkpoint is safe. Continue from it:  tongsa resume DIR"
 
 
 def started_by_torchrun() -> bool:
     return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def local_threads(cores: int) -> int:
+    """Threads of each process, if the processes that torchrun has started on this machine share its cores."""
+    return max(1, cores // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+
+
+BACKENDS = {"cpu": "gloo", "cuda": "cpu:gloo,cuda:nccl"}
+"""PyTorch's collectives by device. Gradients on GPUs are summed there; what a validation counts is on the CPU."""
 
 
 @contextmanager
@@ -136,7 +167,7 @@ def process_group(rank: int, size: int, rendezvous: str, device: torch.device) -
     if size == 1:
         yield ProcessGroup()
         return
-    backend = "nccl" if device.type == "cuda" else "gloo"
+    backend = BACKENDS[device.type]
     dist.init_process_group(backend, init_method=rendezvous, rank=rank, world_size=size, timeout=TIMEOUT)
     try:
         yield ProcessGroup(rank, size, one_machine=not started_by_torchrun() and device.type == "cpu")
@@ -153,16 +184,20 @@ def start_workers(size: int, run: Run, device: torch.device) -> Iterator[Process
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GLOO_SOCKET_IFNAME"] = "lo0" if sys.platform == "darwin" else "lo"
         command = [sys.executable, "-m", "tongsa.training", str(run.path)]
-        command += ["--rendezvous", folder, "--parent", str(os.getpid()), "--size", str(size), "--rank"]
+        command += ["--rendezvous", folder, "--size", str(size), "--rank"]
         # Its own process group: Ctrl-C in a terminal goes only to the main process, which stops the workers.
-        workers = [subprocess.Popen([*command, str(rank)], process_group=0) for rank in range(1, size)]
+        # Its input is a pipe that only this process holds open: see `end_with_main_process`.
+        workers = [
+            subprocess.Popen([*command, str(rank)], process_group=0, stdin=subprocess.PIPE) for rank in range(1, size)
+        ]
         try:
             _wait_until_started(Path(folder), workers)
             with process_group(0, size, rendezvous(Path(folder)), device) as group:
                 yield group
+        except LostWorkerError as error:
+            raise _death(workers) or error from error
         except BaseException:
-            for each in workers:  # they have nothing to save
-                each.kill()
+            _stop(workers)
             raise
         finally:
             _wait_until_ended(workers)
@@ -187,30 +222,79 @@ def _wait_until_started(folder: Path, workers: list[subprocess.Popen[bytes]]) ->
     while not all(_started(folder, rank).exists() for rank in range(1, len(workers) + 1)):
         ended = [worker.returncode for worker in workers if worker.poll() is not None]
         if ended:
+            how, why = explain_end(ended[0])
             raise TrainingError(
-                f"a worker process of this training could not start (exit code {ended[0]})",
-                "Its own message is above. To train in one process:  --set training.processes=1",
+                f"a worker process of this training could not start: it has ended {how}",
+                why,
+                "To train in one process:  --set training.processes=1",
             )
         time.sleep(0.02)
 
 
-def _wait_until_ended(workers: list[subprocess.Popen[bytes]]) -> None:
+def _stop(workers: list[subprocess.Popen[bytes]]) -> None:
+    """They have nothing to save. A launcher (as in a venv on Windows) is killed alone; its worker's input ends."""
+    for each in workers:
+        assert each.stdin, "it is a pipe"
+        with suppress(OSError):
+            each.stdin.close()
+        each.kill()
+
+
+def _wait_until_ended(workers: list[subprocess.Popen[bytes]], seconds: float = 10) -> None:
     for worker in workers:
         try:
-            worker.wait(timeout=10)
+            worker.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             worker.kill()
             worker.wait()
+        if worker.stdin:
+            with suppress(OSError):
+                worker.stdin.close()
 
 
-def stay_below(parent: int) -> None:
-    """In a worker: leave Ctrl-C to the main process, and never outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        die_with_parent = 1  # PR_SET_PDEATHSIG
-        ctypes.CDLL(None).prctl(die_with_parent, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent died before the request was made
-        sys.exit(1)
+def _death(workers: list[subprocess.Popen[bytes]], seconds: float = 5) -> TrainingError | None:
+    """Which worker ended first, and how; the others are stopped."""
+    end = time.monotonic() + seconds
+    while not (ended := [worker for worker in workers if worker.poll() is not None]) and time.monotonic() < end:
+        time.sleep(0.02)
+    _stop(workers)
+    if not ended:
+        return None
+    how, why = explain_end(ended[0].returncode)
+    return TrainingError(f"a worker process of this training has died: it has ended {how}", why, _CONTINUE)
+
+
+def explain_end(code: int) -> tuple[str, str]:
+    """How a process has ended, by its exit code, and the likely reason."""
+    if code >= 0:
+        return f"with exit code {code}", "Its own message is above."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = "unknown"
+    reasons = {
+        "SIGKILL": "Somebody killed it, or the system, which does so when memory runs out (see `dmesg`): "
+        "a smaller training.chunk_tokens needs less.",
+        "SIGTERM": "Somebody ended it.",
+    }
+    return f"by signal {-code} ({name})", reasons.get(name, "It has crashed.")
+
+
+def end_with_main_process() -> None:
+    """In a worker: leave Ctrl-C and SIGTERM to the main process, which stops all workers, and never outlive it.
+
+    Standard input is a pipe whose other end only the main process has: it ends when that process does, however it
+    ends, on every system, and also if a launcher stands between the two (as in a venv on Windows).
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+    def wait() -> None:
+        while os.read(0, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # <malloc.h>

@@ -138,3 +138,43 @@ def test_tags_count_in_the_length_of_a_text(tmp_path: Path) -> None:
     (tmp_path / "a.tmx").write_text(TMX.format('<tu><tuv xml:lang="en"><seg>' + "a<ph/>" * 60_000))
     with pytest.raises(CorpusError, match="a text of more than 1,048,576 characters"):
         read(tmp_path / "a.tmx")
+
+
+PUMPED = """
+from pathlib import Path
+from lxml import etree
+from tongsa.base.errors import CorpusError
+from tongsa.formats import xml_tree
+from tongsa.formats.po import _accepts
+from tongsa.formats.po_catalog import Plurals, entries, evaluate
+n = 100_000
+for text in ("%" + "0" * n, "%" + "9" * n, "%" + " " * n, "%." + "1" * n, "%(" + "a" * n, "%<PRI" + "a" * n, "%1$" * n):
+    assert _accepts(text)(text)
+for expression in (" " * n + "x", "n " * n, "1" * n, "n" + "+n" * n):
+    try:
+        evaluate(expression, 1)
+    except CorpusError:
+        continue
+    raise AssertionError(expression[:20])
+assert Plurals.parse("nplurals" + " " * n) is None
+for text in ('msgid "' + 9 * n * " ", 'msgid "' + n * '\\\\', "msgid" + n * " " + "x", '"' * n):
+    try:
+        list(entries([text], Path("a.po")))
+    except CorpusError:
+        continue
+    raise AssertionError(text[:20])
+blanks = b"<a>" + b" " * 9 * n + b"</a>" + b" " * 9 * n + b"<!--x-->"
+xml_tree.serialize(xml_tree.parse(blanks, "a"), blanks)
+many = etree.Element("a")
+elements = xml_tree.Elements(xml_tree.InlineKinds(wraps=frozenset()))
+elements.found = [("code", etree.Element("x")) for _ in range(n // 3)]
+content = [part for number in range(n // 3) for part in (xml_tree.Mark(number=number), "t")]
+elements.fill(many, tuple(content), move=True)
+print("done")
+"""
+
+
+def test_what_is_repeated_very_often_takes_linear_time() -> None:
+    """Work that grows with the square would take hours: the limit is only there so that a test ends."""
+    done = subprocess.run([sys.executable, "-c", PUMPED], capture_output=True, text=True, timeout=300)
+    assert done.stdout == "done\n", done.stderr

@@ -58,7 +58,7 @@ class Checksums:
             return cls({name: Checksum(*map(_exactly, (int, str), given)) for name, given in values.items()})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"{path} is damaged: {error}") from error
 
     def problem(self, folder: Path, name: str) -> str | None:

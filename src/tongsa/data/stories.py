@@ -19,7 +19,7 @@ from tongsa.base.files import write_atomically
 from tongsa.text.lines import read_lines
 
 _FILE = re.compile(r"qa(\d+)_(.+)_(train|test)\.txt")
-_LINE = re.compile(r"(\d+) (.+)")
+_LINE = re.compile(r"(\d{1,9}) (.+)")
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 

@@ -206,7 +206,9 @@ FORMS: dict[str, str] = {
 }
 """Plural forms of languages that differ from `one` and `many`."""
 
-_TOKEN = re.compile(r"\s*(\d{1,9}|n|&&|\|\||[=!<>]=|[<>!?:()%*/+-])")
+_TOKEN = re.compile(r"(\d{1,9}|n|&&|\|\||[=!<>]=|[<>!?:()%*/+-])")
+LONGEST_EXPRESSION = 1000
+"""Longest plural expression, in characters without blanks."""
 _DEEPEST = 30
 """Nested brackets, conditions and negations in a plural expression; those of real languages have at most six."""
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
@@ -238,8 +240,10 @@ class Plurals:
 
 def evaluate(expression: str, n: int) -> int:
     """Evaluate a C plural expression for one number; only numbers, n and operators are allowed."""
-    tokens = _TOKEN.findall(expression)
-    if "".join(tokens) != re.sub(r"\s+", "", expression) or len(tokens) > 500:
+    words = expression.split()
+    length = sum(map(len, words))
+    tokens = [token for word in words for token in _TOKEN.findall(word)] if length <= LONGEST_EXPRESSION else []
+    if not tokens or sum(map(len, tokens)) != length:
         raise CorpusError(f"the plural expression {expression.strip()[:80]!r} cannot be read")
     return _Expression([*tokens, ""], n).whole()
 

@@ -27,7 +27,7 @@ LONGEST = 1 << 20
 """Longest text, in characters."""
 TAG = 20
 """Characters that a tag inside a text counts for."""
-LONGEST_TOKEN = 1 << 24
+LONGEST_TOKEN = 1 << 22
 """Longest tag or comment, in bytes."""
 
 

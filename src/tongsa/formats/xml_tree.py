@@ -97,8 +97,7 @@ def serialize(root: Any, original: bytes) -> bytes:
         body = declaration.group() + body
     elif encoding.lower().replace("-", "") not in ("utf8", "ascii", "usascii"):
         body = _bytes(tree, encoding, declaration=True)
-    end = re.search(rb"\s*$", original)
-    return body.rstrip() + (end.group() if end else b"")
+    return body.rstrip() + original[len(original.rstrip()) :]
 
 
 def _bytes(tree: Any, encoding: str, *, declaration: bool) -> bytes:
@@ -203,8 +202,9 @@ def _alone(element: Any) -> Any:
 
 def _append_text(parent: Any, text: str) -> None:
     text = legal(text)
-    if len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + text
+    last = next(parent.iterchildren(reversed=True), None)  # len() would count all of them
+    if last is not None:
+        last.tail = (last.tail or "") + text
     else:
         parent.text = (parent.text or "") + text
 

@@ -79,7 +79,7 @@ class Checkpoint:
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             return Progress(**{**values, "position": Position(*values["position"])})
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise DirectoryError(f"{path} is damaged: {error}") from error
 
     def problem(self) -> str | None:

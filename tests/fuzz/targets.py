@@ -315,11 +315,18 @@ def http_parameters(data: bytes) -> None:
         "headers": [(b"content-type", KINDS[choice % len(KINDS)])],
         "query_string": query,
     }
+    refusals: list[Refusal] = []
     try:
         given = asyncio.run(decode(Request(scope, receive), ("text",)))
-        for model in models:
-            validate(given, model)
     except Refusal as refusal:
+        refusals.append(refusal)
+        models = []
+    for model in models:
+        try:
+            validate(given, model)
+        except Refusal as refusal:
+            refusals.append(refusal)
+    for refusal in refusals:
         if not 400 <= refusal.status < 500:
             raise Violation(f"status {refusal.status}") from refusal
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -41,3 +43,21 @@ def test_the_limit_of_version_1_counts(groups: Path) -> None:
 def test_a_limit_above_the_cores_changes_nothing(groups: Path) -> None:
     (groups / "cpu.max").write_text("6400000 100000\n")
     assert devices.usable_cores() == 16
+
+
+@pytest.mark.parametrize("given", [{}, {"OMP_WAIT_POLICY": "ACTIVE"}, {"GOMP_SPINCOUNT": "5"}], ids=str)
+def test_waiting_threads_sleep_soon_unless_the_user_decides(
+    given: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "environ", dict(given))
+    devices.share_cores()
+    assert os.environ == (given or {"GOMP_SPINCOUNT": devices.SPINS})
+
+
+def test_the_command_line_decides_before_openmp_is_loaded() -> None:
+    script = "import os, sys; from tongsa.cli.main import main; main()"
+    check = "import atexit; atexit.register(lambda: print(os.environ['GOMP_SPINCOUNT'], 'torch' in sys.modules))"
+    environment = {name: value for name, value in os.environ.items() if name not in devices.WAITING}
+    command = [sys.executable, "-c", f"import os, sys; {check}; {script}", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines()[-1] == f"{devices.SPINS} False", done.stderr

@@ -51,6 +51,21 @@ def may_have_gpu() -> bool:
     return not Path("/dev").is_dir() or any(Path(driver).exists() for driver in DRIVERS)
 
 
+WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+"""Environment variables that say how the threads of OpenMP wait for each other."""
+SPINS = "1000"
+"""How often a waiting thread looks before it sleeps; libgomp's own 300,000 take the core from whoever has work."""
+
+
+def share_cores() -> None:
+    """Let threads that wait sleep soon, so that a busy machine stays fast, unless the user has set how they wait.
+
+    OpenMP reads this when torch or CTranslate2 is loaded, so a program calls it first; its sub-processes inherit it.
+    """
+    if not any(name in os.environ for name in WAITING):
+        os.environ["GOMP_SPINCOUNT"] = SPINS
+
+
 CGROUPS = Path("/sys/fs/cgroup")
 
 

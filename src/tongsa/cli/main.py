@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from tongsa import __version__
+from tongsa.base.devices import share_cores
 from tongsa.base.errors import TongsaError, torch_needed
 from tongsa.cli.options import renamed
 
@@ -103,6 +104,7 @@ def _options(
 
 def main() -> None:
     """Errors that a user can meet are printed without a traceback; the exit code is 2."""
+    share_cores()
     known = {*COMMANDS, *GROUPS, *OLD}
     only = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in known else None
     try:

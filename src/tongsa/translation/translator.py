@@ -68,8 +68,7 @@ class Translator:
         device     cpu, cuda, or auto: a GPU if there is one
         shortlist  with CTranslate2: score only likely translations of each piece, learnt from the training text
 
-        With CTranslate2, torch, which takes longer to import than a page to translate, is imported only if needed: to
-        compile an engine, to inspect attention, or for sentences beyond the compiled positions.
+        CTranslate2 needs no torch, except to inspect attention and for sentences beyond the compiled positions.
         """
         path = Path(directory)
         run = Run(path)

@@ -121,7 +121,7 @@ def test_an_exported_model_does_not_write_them(directory: Path, tmp_path: Path) 
     written = {}
     for forbid in (False, True):
         write_ctranslate2(
-            tmp_path / str(forbid), read_weights(run, config, subwords), config, subwords, "int8", forbid=forbid
+            tmp_path / str(forbid), read_weights(run, card, config, subwords), config, subwords, "int8", forbid=forbid
         )
         model = ctranslate2.Translator(str(tmp_path / str(forbid)))
         (result,) = model.translate_batch([pieces], max_decoding_length=20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,8 @@ INTERFACES: Registry[Interface] = Registry(
     kind="HTTP interface",
 )
 PAGE = Path(__file__).parent / "page"
+_PATH = re.compile(r"(?<!\S)(?:/|[A-Za-z]:\\)\w")
+"""The beginning of an absolute path."""
 CHECK_SECONDS = 2.0
 """Interval at which translators are checked for changes and the usage of keys is saved."""
 
@@ -118,7 +121,7 @@ def _add_error_handlers(app: FastAPI, interfaces: Interfaces) -> None:
     @app.exception_handler(TongsaError)
     async def tongsa_error(request: Request, error: TongsaError) -> Json:
         """Answer an error about the request; others are about this machine, and may name its files."""
-        if isinstance(error, (CorpusError, UsageError)):
+        if isinstance(error, (CorpusError, UsageError)) and not _PATH.search(error.what):
             refusal = invalid(error.what)
         elif isinstance(error, MissingExtraError):
             refusal = Refusal(501, f"This server cannot do that: {error.what}")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.server.in_process import asked, serving
+
+from tongsa.server.work.marked import elements
 
 
 @pytest.mark.parametrize("form", ["text", "html"])
@@ -22,3 +27,26 @@ def test_an_engine_that_stops_iterating_fails_its_request_and_does_not_hang(tmp_
     with serving(tmp_path, "seconds=20") as client:
         assert client.post("/translate", json=asked(q, format="html" if "<" in q else "text")).status_code == 500
         assert client.post("/translate", json=asked("words")).json() == {"translatedText": "WORDS"}
+
+
+pieces = st.sampled_from(["<a>", "</a>", "<ab>", "</ab >", "<a x='1'>", "<a", ">", "</a", " ", "word", "\n", "</b>"])
+
+
+@given(st.lists(pieces, max_size=14))
+def test_elements_are_found_up_to_their_first_closing_tag(parts: list[str]) -> None:
+    text = "".join(parts)
+    expected = [each.span() for each in re.finditer(r"<(a|ab)(?:\s[^<>]*)?>.*?</\1\s*>", text, re.DOTALL)]
+    assert list(elements(text, ("a", "ab"))) == expected
+
+
+def test_elements_without_an_end_are_searched_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+
+    class Counted:
+        def search(self, text: str, start: int) -> None:
+            searches.append(start)
+
+    real = re.compile
+    monkeypatch.setattr(re, "compile", lambda pattern: Counted() if pattern.startswith("</") else real(pattern))
+    assert list(elements("<a>" * 1_000, ("a", "b"))) == []
+    assert searches == [3]

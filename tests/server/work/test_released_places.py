@@ -12,8 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 from tests.server.in_process import Shouting, asked, serving
 
-from tongsa.base.errors import DirectoryError, MissingExtraError
+from tongsa.base.errors import DirectoryError, MissingExtraError, UsageError
+from tongsa.documents import glossary
 from tongsa.server.work import queued
+from tongsa.server.work.glossaries import Glossaries
 
 FAILURES = [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, MemoryError, asyncio.CancelledError]
 LARGE = "exhausted " * 300
@@ -82,7 +84,12 @@ def test_without_a_thread_for_it_a_request_fails_and_the_next_is_served(
 
 @pytest.mark.parametrize(
     ("error", "status"),
-    [(DirectoryError("/home/me/runs/en-de: weights are missing"), 500), (MissingExtraError("torch", "train"), 501)],
+    [
+        (DirectoryError("/home/me/runs/en-de: weights are missing"), 500),
+        (UsageError("the glossary /home/me/data/a.json cannot be read"), 500),
+        (UsageError("there is no text to inspect"), 400),
+        (MissingExtraError("torch", "train"), 501),
+    ],
 )
 def test_no_answer_names_a_file_of_the_server(
     client: TestClient, error: Exception, status: int, monkeypatch: pytest.MonkeyPatch
@@ -118,6 +125,7 @@ def test_a_long_text_is_never_cut_encoded_or_joined_in_the_event_loop(
     for name in ("cut", "is_plain", "_joined", "_checked"):
         monkeypatch.setattr(queued, name, watched(name, getattr(queued, name)))
     monkeypatch.setattr(Shouting, "encode", watched("encode", Shouting.encode))
+    monkeypatch.setattr(glossary.Glossary, "__post_init__", watched("terms", glossary.Glossary.__post_init__))
     text = "Some words here. " * 500
     with serving(tmp_path) as client:
         found = client.post("/translate", json=asked(text, **more)).json()["translatedText"]
@@ -125,4 +133,38 @@ def test_a_long_text_is_never_cut_encoded_or_joined_in_the_event_loop(
         assert in_the_loop == []
         assert client.post("/translate", json=asked("short", **more)).status_code == 200
         assert in_the_loop or more.get("format"), "short texts are not worth a thread"
-    assert threading.active_count() < 100
+
+
+def test_a_glossary_is_read_and_searched_for_outside_of_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[bool] = []
+
+    def watched(function: Any) -> Any:
+        def call(*given: Any) -> Any:
+            threads.append(threading.current_thread().name.startswith("text"))
+            return function(*given)
+
+        return call
+
+    monkeypatch.setattr(Glossaries, "terms", watched(Glossaries.terms))
+    monkeypatch.setattr(Glossaries, "_write", watched(Glossaries._write))
+    monkeypatch.setattr(glossary.Glossary, "__post_init__", watched(glossary.Glossary.__post_init__))
+    terms = "\n".join(f"term{number}\tBEGRIFF{number}" for number in range(queued.MANY_TERMS + 1))
+    with serving(tmp_path) as client:
+        made = client.post("/v2/glossaries", json={"name": "a", "entries": terms, **DIRECTION}).json()
+        assert threads == [True, True]
+        asking = {"text": ["the term7 here"], "glossary_id": made["glossary_id"], **DIRECTION}
+        answer = client.post("/v2/translate", json=asking).json()
+        assert answer["translations"][0]["text"] == "THE BEGRIFF7 HERE"
+        assert threads == [True, True], "so many terms are searched for in a worker process"
+
+
+DIRECTION = {"source_lang": "en", "target_lang": "de"}
+
+
+def test_names_of_elements_to_leave_are_limited(tmp_path: Path) -> None:
+    with serving(tmp_path) as client:
+        for count, status in ((100, 200), (101, 400)):
+            asking = {"text": ["a"], "ignore_tags": [f"n{number}" for number in range(count)], **DIRECTION}
+            assert client.post("/v2/translate", json=asking).status_code == status

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
 
 from starlette.responses import Response
 
@@ -37,8 +37,11 @@ from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
 from tongsa.text.languages import language_name
 
+T = TypeVar("T")
 API = Interface(name="DeepL", error=Message, prefixes=("/v2/", "/v3/"), missing_key=403)
 KEY = Needs(key=True)
+MAX_TAGS = 100
+"""Names of elements to leave untranslated."""
 UNLIMITED = 1_000_000_000_000
 """The character limit that DeepL reports for accounts without one."""
 
@@ -81,17 +84,20 @@ async def _chains(service: Service, given: Translate) -> list[TranslatorChain]:
 
 
 def _options(call: Call[Translate], chain: TranslatorChain) -> TextOptions:
-    given, glossary = call.parameters, None
+    given = call.parameters
+    terms: dict[str, str] = {}
     if given.glossary_id:
         if not given.source_lang:
             raise invalid("glossary_id needs source_lang")
         if len(chain.translators) != 1:
             raise invalid("a glossary needs a translator of exactly this direction")
         stored = call.service.glossaries.find(given.glossary_id, call.owner)
-        glossary = stored.dictionary(chain.source, chain.target).glossary()
+        terms = stored.dictionary(chain.source, chain.target).terms
     tags = tuple(name.strip() for names in given.ignore_tags for name in names.split(",") if name.strip())
+    if len(tags) > MAX_TAGS:
+        raise invalid(f"more than {MAX_TAGS} ignore_tags")
     kind: Literal["text", "html", "xml"] = given.tag_handling or "text"
-    return TextOptions(kind=kind, whole=given.split_sentences == "0", glossary=glossary, untouched=tags)
+    return TextOptions(kind=kind, whole=given.split_sentences == "0", terms=terms, untouched=tags)
 
 
 @API.route("GET", "/v2/languages", LanguageType, list[Language], needs=KEY)
@@ -117,9 +123,13 @@ async def usage(call: Call[None]) -> object:
 @API.route("POST", "/v2/glossaries", NewGlossary, GlossaryInfo, needs=KEY, status=201)
 async def create_glossary(call: Call[NewGlossary]) -> object:
     """Create a glossary of one direction."""
-    dictionary = _dictionary(call.service, call.parameters)
-    glossary = StoredGlossary(name=call.parameters.name, owner=call.owner, dictionaries=(dictionary,))
-    return _single(call.service.glossaries.add(glossary))
+
+    def create() -> StoredGlossary:
+        dictionary = _dictionary(call.service, call.parameters)
+        glossary = StoredGlossary(name=call.parameters.name, owner=call.owner, dictionaries=(dictionary,))
+        return call.service.glossaries.add(glossary)
+
+    return _single(await _changed(call, create))
 
 
 @API.route("GET", "/v2/glossaries", answer=GlossaryInfos, needs=KEY)
@@ -154,7 +164,7 @@ async def show_entries(call: Call[None]) -> object:
 @API.route("DELETE", "/v3/glossaries/{id}", needs=KEY, status=204)
 async def delete_glossary(call: Call[None]) -> object:
     """Delete a glossary."""
-    call.service.glossaries.remove(_found(call))
+    await _changed(call, lambda: call.service.glossaries.remove(_found(call)))
     return Response(status_code=204)
 
 
@@ -164,10 +174,14 @@ async def delete_glossary(call: Call[None]) -> object:
 @API.route("POST", "/v3/glossaries", Dictionaries, GlossariesInfo, needs=KEY, forms=(JSON,), status=201)
 async def create_dictionaries(call: Call[Dictionaries]) -> object:
     """Create a glossary of one or more directions."""
-    dictionaries = [_dictionary(call.service, each) for each in call.parameters.dictionaries]
-    by_direction = {(each.source, each.target): each for each in dictionaries}
-    glossary = StoredGlossary(name=call.parameters.name, owner=call.owner, dictionaries=tuple(by_direction.values()))
-    return _several(call.service.glossaries.add(glossary))
+
+    def create() -> StoredGlossary:
+        dictionaries = [_dictionary(call.service, each) for each in call.parameters.dictionaries]
+        last = {(each.source, each.target): each for each in dictionaries}
+        glossary = StoredGlossary(name=call.parameters.name, owner=call.owner, dictionaries=tuple(last.values()))
+        return call.service.glossaries.add(glossary)
+
+    return _several(await _changed(call, create))
 
 
 @API.route("GET", "/v3/glossaries", answer=GlossariesInfos, needs=KEY)
@@ -185,29 +199,41 @@ async def show_dictionaries(call: Call[None]) -> object:
 @API.route("PATCH", "/v3/glossaries/{id}", ChangedGlossaries, GlossariesInfo, needs=KEY, forms=(JSON,))
 async def change_glossary(call: Call[ChangedGlossaries]) -> object:
     """Rename a glossary, or add entries to it."""
-    glossaries, glossary = call.service.glossaries, _found(call)
-    dictionaries = [_dictionary(call.service, each) for each in call.parameters.dictionaries]
-    if call.parameters.name:
-        glossary = glossaries.rename(glossary, call.parameters.name)
-    for each in dictionaries:
-        glossary = glossaries.put(glossary, each, merge=True)
-    return _several(glossary)
+
+    def change() -> StoredGlossary:
+        glossaries, glossary = call.service.glossaries, _found(call)
+        dictionaries = [_dictionary(call.service, each) for each in call.parameters.dictionaries]
+        if call.parameters.name:
+            glossary = glossaries.rename(glossary, call.parameters.name)
+        for each in dictionaries:
+            glossary = glossaries.put(glossary, each, merge=True)
+        return glossary
+
+    return _several(await _changed(call, change))
 
 
 @API.route("PUT", "/v3/glossaries/{id}/dictionaries", Entries, DictionaryInfo, needs=KEY, forms=(JSON,))
 async def replace_dictionary(call: Call[Entries]) -> object:
     """Replace all entries of one direction."""
-    glossary = _found(call)
-    dictionary = _dictionary(call.service, call.parameters)
-    call.service.glossaries.put(glossary, dictionary, merge=False)
-    return _counted(dictionary)
+
+    def change() -> Dictionary:
+        glossary = _found(call)
+        dictionary = _dictionary(call.service, call.parameters)
+        call.service.glossaries.put(glossary, dictionary, merge=False)
+        return dictionary
+
+    return _counted(await _changed(call, change))
 
 
 @API.route("DELETE", "/v3/glossaries/{id}/dictionaries", Direction, needs=KEY, status=204)
 async def delete_dictionary(call: Call[Direction]) -> object:
     """Delete one direction of a glossary."""
-    glossary = _found(call)
-    call.service.glossaries.drop(glossary, _of_direction(call, glossary))
+
+    def change() -> StoredGlossary:
+        glossary = _found(call)
+        return call.service.glossaries.drop(glossary, _of_direction(call, glossary))
+
+    await _changed(call, change)
     return Response(status_code=204)
 
 
@@ -217,6 +243,12 @@ async def show_dictionary(call: Call[Direction]) -> object:
     dictionary = _of_direction(call, _found(call))
     entries = {"entries": dictionary.tsv(), "entries_format": "tsv"}
     return {"dictionaries": [_languages(dictionary) | entries]}
+
+
+async def _changed(call: Call[Any], change: Callable[[], T]) -> T:
+    """Change glossaries, one request at a time, in a thread: reading entries and flushing files take time."""
+    async with call.service.glossaries.changing:
+        return await call.service.translator.in_thread(change)
 
 
 def _found(call: Call[Any]) -> StoredGlossary:

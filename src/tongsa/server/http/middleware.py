@@ -52,14 +52,16 @@ class RequestMiddleware:
             return
         began = time.perf_counter()
         answer = AnswerSender(send, self.held)
-        body = bytearray()
+        body, size = bytearray(), 0
         needs = self.interfaces.needs.get(scope["path"], NOTHING)
         try:
             await self._read(scope, receive, body, self.limits.upload if needs.upload else self.limits.body)
             if needs.queue:
                 self.refuse_if_full()
             seconds = self.limits.document_seconds if needs.upload else self.limits.seconds
-            await self._answer(scope, receive, answer, bytes(body), seconds)
+            whole, size = bytes(body), len(body)
+            body.clear()  # it would be held twice
+            await self._answer(scope, receive, answer, whole, seconds)
         except Refusal as refusal:
             await self.interfaces.refused(scope["path"], refusal)(scope, receive, answer)
         except Exception as error:
@@ -68,7 +70,7 @@ class RequestMiddleware:
                 failed = Refusal(500, INTERNAL_ERROR)
                 await self.interfaces.refused(scope["path"], failed)(scope, receive, answer)
         finally:
-            self.held.size -= len(body)
+            self.held.size -= size or len(body)
             self._log(scope, answer.status or CLIENT_GONE, time.perf_counter() - began)
 
     async def _read(self, scope: Scope, receive: Receive, body: bytearray, limit: int) -> None:

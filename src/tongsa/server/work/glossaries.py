@@ -5,6 +5,7 @@ With a data folder they are files in it and survive a restart; otherwise they la
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -16,7 +17,6 @@ from pathlib import Path
 
 from tongsa.base.errors import UsageError, WriteError
 from tongsa.base.files import cannot_write, make_directory, remove_durably, write_atomically
-from tongsa.documents.glossary import Glossary
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.refusals import Refusal, invalid
 
@@ -28,9 +28,6 @@ class Dictionary:
     source: str
     target: str
     terms: dict[str, str]
-
-    def glossary(self) -> Glossary:
-        return Glossary(self.terms)
 
     def tsv(self) -> str:
         return "\n".join(f"{source}\t{target}" for source, target in self.terms.items())
@@ -58,6 +55,8 @@ class Glossaries:
         self._folder = data / "glossaries" if data else None
         self._limits = limits
         self._stored: dict[str, StoredGlossary] = {}
+        self.changing = asyncio.Lock()
+        """Held by the request that changes glossaries, in a thread."""
         if self._folder:
             try:
                 make_directory(self._folder)
@@ -68,7 +67,7 @@ class Glossaries:
                 self._stored[glossary.id] = glossary
 
     def of(self, owner: str) -> list[StoredGlossary]:
-        return [glossary for glossary in self._stored.values() if glossary.owner == owner]
+        return [glossary for glossary in list(self._stored.values()) if glossary.owner == owner]
 
     def find(self, id: str, owner: str) -> StoredGlossary:
         glossary = self._stored.get(id)

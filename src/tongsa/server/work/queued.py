@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tongsa.documents.glossary import Glossary
 from tongsa.documents.placeholders import is_plain, keeps_plain_text
 from tongsa.server.http.limits import Limits
 from tongsa.server.work.blocking import BlockingQueue
@@ -50,13 +49,14 @@ class TextOptions:
     """Also return the confidence of each word."""
     whole: bool = False
     """Do not split the text into sentences."""
-    glossary: Glossary | None = None
+    terms: Mapping[str, str] = field(default_factory=dict)
+    """Terms of a glossary."""
     untouched: tuple[str, ...] = ()
     """Names of XML elements to leave as they are."""
 
     @property
     def plain(self) -> bool:
-        return self.kind == "text" and not self.glossary
+        return self.kind == "text" and not self.terms
 
 
 class QueuedTranslator:
@@ -131,9 +131,8 @@ class QueuedTranslator:
         self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
     ) -> list[TranslatedText]:
         """Translations of texts with marks: in a thread, or where reading them may take long, in a worker process."""
-        terms = options.glossary.terms if options.glossary else {}
-        marked = MarkedTexts(texts=texts, kind=options.kind, untouched=options.untouched, terms=terms)
-        if is_large(texts) or len(terms) > MANY_TERMS:
+        marked = MarkedTexts(texts=texts, kind=options.kind, untouched=options.untouched, terms=options.terms)
+        if is_large(texts) or len(options.terms) > MANY_TERMS:
             return await self._in_thread(
                 self._large,
                 lambda queue: self.workers.texts(

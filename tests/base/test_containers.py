@@ -7,6 +7,7 @@ import gzip
 import lzma
 import os
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,33 @@ def test_every_truncation_of_a_packed_file_is_damage(tmp_path: Path, suffix: str
             path = tmp_path / "a.zip" / path.name
         with pytest.raises(DamagedFileError, match=rf"cut{suffix} is damaged"), open_bytes(path) as file:
             file.read()
+
+
+def test_xz_may_not_ask_for_much_memory(tmp_path: Path) -> None:
+    """Unpacking needs a dictionary of the size that the file names."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 20}]
+    packed = bytearray(lzma.compress(b"one\teins\n" * 100, filters=filters))
+    size = packed.index(b"\x21\x01") + 2  # the filter, the length of its properties, then 2 ** (n / 2 + 12) bytes
+    header = slice(12, 12 + 4 * (packed[12] + 1))
+    packed[size] = 38
+    packed[header.stop - 4 : header.stop] = zlib.crc32(packed[header.start : header.stop - 4]).to_bytes(4, "little")
+    (tmp_path / "a.tsv.xz").write_bytes(packed)
+    assert len(lzma.decompress(packed)) == 900, "the file is valid, only greedy"
+    with pytest.raises(DamagedFileError, match=r"a\.tsv\.xz is damaged after line 0: Memory usage limit exceeded"):
+        list(open_corpus([tmp_path / "a.tsv.xz"], READING))
+
+
+def test_xz_in_several_streams_is_read_whole(tmp_path: Path) -> None:
+    packed = lzma.compress(b"one\teins\n") + bytes(8) + lzma.compress(b"") + lzma.compress(b"two\tzwei\n" * 50_000)
+    (tmp_path / "a.tsv.xz").write_bytes(packed + bytes(4))
+    assert len(list(open_corpus([tmp_path / "a.tsv.xz"], READING))) == 50_001
+
+
+def test_members_packed_with_lzma_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.tsv", "one\teins\n")
+    with pytest.raises(CorpusError, match=r"a\.tsv is packed in a way that cannot be read: LZMA"):
+        list(open_corpus([tmp_path / "a.zip"], READING))
 
 
 def test_every_byte_of_a_zip_archive_may_be_damaged(tmp_path: Path) -> None:

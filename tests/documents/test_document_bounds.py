@@ -56,6 +56,15 @@ def test_parts_that_are_parsed_share_one_limit(monkeypatch: pytest.MonkeyPatch) 
         translated(docx(*["x" * 300_000] * 4), "a.docx")
 
 
+def test_parts_packed_as_no_document_is_are_refused() -> None:
+    """LZMA has no limit of memory in a zip archive."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("word/document.xml", "<a/>")
+    with pytest.raises(CorpusError, match="packed in a way that documents are not"):
+        translated(written.getvalue(), "a.docx")
+
+
 def test_many_small_parts_that_unpack_to_much_are_a_bomb() -> None:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -107,6 +116,8 @@ def test_deep_json_is_refused(depth: int) -> None:
 def test_a_long_key_is_not_repeated_in_the_name_of_every_place() -> None:
     data = json.dumps({"k" * 100_000: ["good day"] * 100}).encode()
     assert all(len(segment.id) < 100 for segment in read_document(data, Path("a.json"), OPTIONS).segments)
+    data = (b'{"' + b"k" * 50 + b'": ') * 99 + json.dumps(["good day"] * 10).encode() + b"}" * 99
+    assert all(len(segment.id) < 250 for segment in read_document(data, Path("a.json"), OPTIONS).segments)
     data = f"{'k' * 100_000},source,target\n".encode() + b"a,b,\n" * 10
     columns = Options(languages=OPTIONS.languages, columns=("1",))
     assert all(len(segment.id) < 100 for segment in read_document(data, Path("a.csv"), columns).segments)

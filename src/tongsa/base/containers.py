@@ -22,9 +22,49 @@ from typing import IO, Any, cast
 
 from tongsa.base.errors import CorpusError
 
-PACKED: dict[str, Callable[[Any], object]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
-"""Functions that open packed files, by suffix."""
 _BUFFER = 1 << 16
+XZ_MEMORY = 256 << 20
+"""Most memory to unpack .xz, in bytes; `xz -9` needs 65 MB."""
+
+
+class _Xz(io.RawIOBase):
+    """Unpacks .xz within a limit of memory: for lzma.open, a file may ask for a dictionary of 4 GB."""
+
+    def __init__(self, source: Path | IO[bytes]) -> None:
+        self._file = source.open("rb") if isinstance(source, Path) else source
+        self._unpacker = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = b""
+        while not data:
+            packed = b""
+            if self._unpacker.eof:  # another stream may follow, after zeros
+                packed = self._unpacker.unused_data.lstrip(b"\0")
+                while not packed:
+                    if not (packed := self._file.read(_BUFFER)):
+                        return 0
+                    packed = packed.lstrip(b"\0")
+                self._unpacker = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            elif self._unpacker.needs_input and not (packed := self._file.read(_BUFFER)):
+                raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+            data = self._unpacker.decompress(packed, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+PACKED: dict[str, Callable[[Any], object]] = {
+    ".gz": gzip.open,
+    ".xz": lambda source: io.BufferedReader(_Xz(source), _BUFFER),
+    ".bz2": bz2.open,
+}
+"""Functions that open packed files, by suffix."""
 
 
 class DamagedFileError(CorpusError):
@@ -46,6 +86,8 @@ def open_bytes(path: Path) -> IO[bytes]:
         packed = PACKED.get(path.suffix.lower())
         if not member:
             return _reader(path, packed(path)) if packed else path.open("rb")
+        if _archive(inner).getinfo(member).compress_type == zipfile.ZIP_LZMA:  # it has no limit of memory
+            raise NotImplementedError("LZMA")
         file = _archive(inner).open(member)
         return _reader(path, packed(file) if packed else file)
     except KeyError as error:

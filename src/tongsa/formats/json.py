@@ -27,8 +27,8 @@ _DECODER = json.JSONDecoder(parse_int=float)
 """Accepts numbers of any length, which Python refuses to convert to int; only texts matter here."""
 DEEPEST = 100
 """Most objects and lists that may be open at one place of a document."""
-LONGEST_KEY = 60
-"""Characters of a key that are shown in the name of a place."""
+LONGEST_KEY, LONGEST_NAME = 60, 200
+"""Characters of a key, and of all keys to a place, that are shown in the name of the place."""
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
@@ -128,7 +128,5 @@ def _values(text: str, path: Path) -> Iterator[tuple[int, int, str]]:
 
 
 def _name(stack: list[tuple[str, str | int]]) -> str:
-    return (
-        "".join(f".{place}" if isinstance(place, str) else f"[{place}]" for _, place in stack).removeprefix(".")
-        or "the string"
-    )
+    name = "".join(f".{place}" if isinstance(place, str) else f"[{place}]" for _, place in stack).removeprefix(".")
+    return (name if len(name) <= LONGEST_NAME else f"...{name[-LONGEST_NAME:]}") or "the string"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import shutil
 import struct
 import zipfile
 import zlib
@@ -52,6 +53,8 @@ class Archive:
             problem = f"a part that unpacks to {bombs[0].file_size // max(1, bombs[0].compress_size):,} times its size"
         elif _is_bomb(total, len(self.data)):
             problem = f"parts that unpack to {total // len(self.data):,} times its size"
+        elif any(part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for part in parts):
+            problem = "parts that are packed in a way that documents are not"
         elif any(part.flag_bits & 1 for part in parts):
             problem = "parts under a password"
         elif len({part.filename for part in parts}) < len(parts):
@@ -85,8 +88,20 @@ class Archive:
                 info = zipfile.ZipInfo(part.filename, part.date_time)
                 info.compress_type = part.compress_type
                 info.external_attr, info.create_system = part.external_attr, part.create_system
-                archive.writestr(info, new[part.filename] if part.filename in new else self.read(part.filename))
+                if part.filename in new:
+                    archive.writestr(info, new[part.filename])
+                else:
+                    info.file_size = part.file_size
+                    self._copy(part.filename, archive, info)
         return written.getvalue()
+
+    def _copy(self, name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+        """Copy a part piece by piece: a picture may unpack to much."""
+        try:
+            with self._zip.open(name) as part, archive.open(info, "w") as copied:
+                shutil.copyfileobj(part, copied)
+        except _DAMAGE as error:
+            raise CorpusError(f"{self.path}: {name} is damaged: {error}") from error
 
 
 def _is_bomb(size: int, packed: int) -> bool:

@@ -17,6 +17,8 @@ from tongsa.formats.writers import WritePair
 from tongsa.text.lines import nfc
 
 ROWS = 4096
+BLOCK_BYTES = 1 << 26
+"""Fewer rows are read at a time if they have more bytes than this."""
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
@@ -24,9 +26,11 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
     number = 0
     with open_bytes(path) as file:
         try:
-            table = pyarrow.parquet.ParquetFile(file)
-            columns = _columns(path, table.schema_arrow, reading)
-            for batch in table.iter_batches(batch_size=ROWS, columns=[column.split("\0")[0] for column in columns]):
+            columns = _columns(path, pyarrow.parquet.ParquetFile(file).schema_arrow, reading)
+            # Repeated texts stay one text: expanded, a file of 500 bytes can have gigabytes.
+            table = pyarrow.parquet.ParquetFile(file, read_dictionary=[c.replace("\0", ".") for c in columns])
+            names = [column.split("\0")[0] for column in columns]
+            for batch in table.iter_batches(batch_size=_rows(table.metadata), columns=names):
                 for source, target in zip(*(_values(batch, column) for column in columns), strict=True):
                     number += 1
                     where = Place(path, f"row {number:,}")
@@ -34,7 +38,12 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
                         yield Pair(nfc(source), nfc(target), where)
                     else:
                         reading.left_out.drop("rows without text", where)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (
+            pyarrow.ArrowException,
+            OSError,
+            ValueError,
+            OverflowError,
+        ) as error:  # ValueError: text that is not UTF-8
             raise CorpusError(f"{path} cannot be read after row {number:,}: {error}") from error
 
 
@@ -86,7 +95,16 @@ def _columns(path: Path, schema: Any, reading: Reading) -> list[str]:
     )
 
 
-def _values(batch: Any, column: str) -> list[Any]:
+def _rows(metadata: Any) -> int:
+    """Return how many rows to read at a time, fewer if the texts are long."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    longest = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+    return max(1, min(ROWS, BLOCK_BYTES // max(1, longest)))
+
+
+def _values(batch: Any, column: str) -> Iterator[Any]:
     outer, _, inner = column.partition("\0")
-    values = batch.column(outer).to_pylist()
-    return [value and value.get(inner) for value in values] if inner else values
+    values = batch.column(outer)
+    if inner:
+        values = values.flatten()[values.type.get_field_index(inner)]
+    return (value.as_py() for value in values)

@@ -27,8 +27,12 @@ class Glossary:
 
     terms: dict[str, str] = field(default_factory=dict)
     _pattern: re.Pattern[str] | None = field(init=False, repr=False, compare=False)
+    _capitalized: dict[str, str] = field(init=False, repr=False, compare=False)
+    """Terms by their form with a capital letter."""
 
     def __post_init__(self) -> None:
+        capitalized = {term[0].upper() + term[1:]: term for term in self.terms if term[0].islower()}
+        object.__setattr__(self, "_capitalized", capitalized)
         longest_first = sorted(self.terms, key=len, reverse=True)
         pattern = re.compile("|".join(map(_matching, longest_first))) if longest_first else None
         object.__setattr__(self, "_pattern", pattern)
@@ -45,7 +49,7 @@ class Glossary:
         return [piece for piece in (*pieces, text[end:]) if piece]
 
     def _term(self, seen: str) -> Mark:
-        term = seen if seen in self.terms else seen[0].lower() + seen[1:]
+        term = seen if seen in self.terms else self._capitalized[seen]
         target = self.terms[term]
         if target == term:
             return Mark(text=seen)

@@ -18,6 +18,9 @@ LIKE = 0.75
 CANDIDATES = 8
 """Number of entries compared letter by letter: those that share most words with the segment."""
 
+LONGEST = 2000
+"""Characters of the longest text that is compared letter by letter: the time grows with the square of the length."""
+
 COMMON = 2000
 """Words in more entries than this are ignored in the search."""
 
@@ -54,6 +57,8 @@ class Memory:
     def near(self, source: str) -> Near | None:
         """Return the entry most similar to a source that is not in the memory."""
         key = tidy(source)
+        if len(key) > LONGEST:
+            return None
         shared: Counter[int] = Counter()
         for word in set(key.lower().split()):
             if word in self._words and len(self._words[word]) <= COMMON:

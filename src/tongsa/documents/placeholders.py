@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tongsa.documents.glossary import Glossary
 from tongsa.formats.segments import Content, Mark, Segment, plain
@@ -17,13 +18,16 @@ from tongsa.text.placeholders import Placeholder, find
 from tongsa.translation.sentences import has_letters
 
 FIRST = 0xF0000
-"""The first character of the supplementary private plane; a text has room for 65,534 marks."""
+"""The first character of the supplementary private plane."""
+MOST_MARKS = 0xFFFFD - FIRST + 1
+"""As many as the plane has characters; a text with more marks is masked in several parts."""
 
 _MASKS = re.compile("[\U000f0000-\U000ffffd]")
-_TAG_NAME = re.compile(r"<(/?)([\w:.-]+)[^>]*?(/?)>$", re.DOTALL)
+_MASKS_APART = re.compile(f"({_MASKS.pattern})")
+_TAG_NAME = re.compile(r"<(/?)([\w:.-]++)")
 _VOID = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta", "source", "track"}
 # `%s` takes the next argument, whatever it is; `%1$s` and `%(name)s` say which one they take
-_NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d+\$)[^a-zA-Z@]*[a-zA-Z@<].*|\{(?:[:!].*)?\}")
+_NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d++\$)[^a-zA-Z@<]*+[a-zA-Z@<].*+|\{(?:[:!].*)?\}")
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,11 @@ class MaskedText:
 
     def content(self) -> Content:
         """Restore the marks of the text."""
-        parts: list[str | Mark] = []
-        for piece in re.split("([\U000f0000-\U000ffffd])", self.text):
-            if piece in self.marks:
-                parts.append(self.marks[piece])
-            elif piece:
-                parts.append(piece)
-        return tuple(parts)
+        return tuple(self.marks.get(piece, piece) for piece in self.pieces() if piece)
+
+    def pieces(self) -> list[str]:
+        """Split the text at its masks: every second piece is a mask."""
+        return _MASKS_APART.split(self.text)
 
     def masks(self) -> list[str]:
         """Return the characters that represent marks, in order."""
@@ -49,27 +51,38 @@ class MaskedText:
 
     def lines(self) -> list[str]:
         """Split the text at marks that end a line; each such mark is a part."""
-        breaks = "".join(mask for mask, mark in self.marks.items() if mark.breaks)
-        return [line for line in re.split(f"([{breaks}])", self.text) if line] if breaks else [self.text]
+        lines: list[list[str]] = [[]]
+        for piece in self.pieces():
+            if piece in self.marks and self.marks[piece].breaks:
+                lines += [[piece], []]
+            else:
+                lines[-1].append(piece)
+        return [line for line in map("".join, lines) if line] or [""]
 
     def part(self, text: str) -> MaskedText:
         """Return a part of this text, with the same marks."""
         return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
 
 
-def mask(content: Content, glossary: Glossary) -> MaskedText:
-    """Mask the format's marks, the placeholders in the text, and the terms to keep or enforce."""
+def mask(content: Content, glossary: Glossary) -> list[MaskedText]:
+    """Mask the format's marks, the placeholders in the text, and the terms to keep or enforce.
+
+    The result is one masked text, or several if there are more marks than characters to represent them.
+    """
     pieces: list[str | Mark] = []
-    text = ""
+    text: list[str] = []
     for part in content:
         if isinstance(part, Mark):
-            pieces += [*_placeholders(text), part]
-            text = ""
+            pieces += [*_placeholders("".join(text)), part]
+            text = []
         else:
-            text += part
-    pieces += _placeholders(text)
+            text.append(part)
+    pieces += _placeholders("".join(text))
     pieces = [new for piece in pieces for new in (glossary.terms_in(piece) if isinstance(piece, str) else [piece])]
-    return _masked(_paired(pieces))
+    pieces = _paired(pieces)
+    places = [place for place, piece in enumerate(pieces) if isinstance(piece, Mark)]
+    borders = [0, *places[MOST_MARKS::MOST_MARKS], len(pieces)]
+    return [_masked(pieces[begin:end]) for begin, end in pairwise(borders)]
 
 
 def _masked(pieces: Iterable[str | Mark]) -> MaskedText:
@@ -105,18 +118,20 @@ def _paired(pieces: list[str | Mark]) -> list[str | Mark]:
     """Pair the opening and closing tags that were found in the text itself."""
     paired = list(pieces)
     waiting: list[tuple[str, int]] = []
-    pair = 1_000_000  # beyond the format's own numbers
+    names: Counter[str] = Counter()
     for index, piece in enumerate(pieces):
         if not isinstance(piece, Mark) or piece.number >= 0 or not (tag := _TAG_NAME.match(piece.text)):
             continue
-        closes, name, alone = tag[1], tag[2].lower(), tag[3]
+        closes, name, alone = tag[1], tag[2].lower(), piece.text.endswith("/>")
         if not closes and not alone and name not in _VOID:
             waiting.append((name, index))
-        elif closes and any(name == open_name for open_name, _ in waiting):
-            while waiting[-1][0] != name:
-                waiting.pop()
-            opened = waiting.pop()[1]
-            pair += 1
+            names[name] += 1
+        elif closes and names[name]:
+            open_name, opened = "", index
+            while open_name != name:
+                open_name, opened = waiting.pop()
+                names[open_name] -= 1
+            pair = -2 - index  # the format's own numbers are not negative
             paired[opened] = replace(_as_mark(pieces[opened]), role="open", pair=pair)
             paired[index] = replace(piece, role="close", pair=pair)
     return paired

@@ -56,7 +56,7 @@ class TokenAlignment:
 
 def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: TokenAlignment) -> str:
     """Insert the tags of the source into the translation `text`."""
-    places = {tag: _characters(visible_text(source, tags, source.text[: source.text.index(tag)])) for tag in tags}
+    places = _places(source, tags)
     closing = {source.marks[tag].pair: tag for tag in tags if source.marks[tag].role == "close"}
     inserts: dict[str, tuple[int, int]] = {}
     for tag in tags:
@@ -73,6 +73,18 @@ def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: To
     return _inserted(text, inserts, {tag: _spacing(source, tag) for tag in tags})
 
 
+def _places(source: MaskedText, tags: Sequence[str]) -> dict[str, int]:
+    """Count the visible characters before each tag, without white space; the tags are given in order."""
+    places: dict[str, int] = {}
+    count = end = 0
+    for tag in tags:
+        at = source.text.index(tag, end)
+        count += _characters(visible_text(source, (), source.text[end:at]))
+        places[tag] = count
+        end = at + 1
+    return places
+
+
 def _spacing(source: MaskedText, tag: str) -> str:
     """Return how a single mark is spaced: separate, attached to the next word, to the previous one, or to both."""
     at = source.text.index(tag)
@@ -85,8 +97,9 @@ def _spacing(source: MaskedText, tag: str) -> str:
 def visible_text(source: MaskedText, tags: Sequence[str], text: str) -> str:
     """Return the text that the model sees: marks that are words are kept, tags are removed."""
     seen = []
+    hidden = set(tags)
     for at, c in enumerate(text):
-        if c not in tags:
+        if c not in hidden:
             seen.append(source.marks[c].text if c in source.marks else c)
         elif _joins_words(source, text, at):
             seen.append(" ")  # a picture between two words must not join them
@@ -126,7 +139,7 @@ def _spans(tokens: Sequence[str], text: str) -> list[Span]:
 def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str, str]) -> str:
     """Insert tags at their places with their original spacing; no tag is put inside a word."""
     characters = [i for i, c in enumerate(text) if not c.isspace()]
-    ranks = list(spacings)
+    ranks = {tag: rank for rank, tag in enumerate(spacings)}
     placed = []
     for tag, (count, side) in inserts.items():
         to_the_left = side == _OPEN or (side == _ALONE and spacings[tag] == "before")
@@ -136,7 +149,7 @@ def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str
             place = characters[count - 1] + 1 if count else 0
         while 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum():
             place += -1 if to_the_left else 1
-        placed.append((place, side, ranks.index(tag), tag))
+        placed.append((place, side, ranks[tag], tag))
     pieces = []
     end = 0
     for place, side, _, tag in sorted(placed):

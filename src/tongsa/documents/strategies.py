@@ -23,6 +23,10 @@ from tongsa.documents.projection import TokenAlignment, project_tags, visible_te
 from tongsa.translation.confidence import average
 from tongsa.translation.sentences import has_letters
 
+_NUMBERED = re.compile(r"\{[1-9]\d*+\}")
+_BEFORE = re.compile(r"[\W_]++")
+_AFTER = re.compile(r"(?<![^\w.!?…。！？])[^\w.!?…。！？]++$")
+
 
 class SentenceTranslation(Protocol):
     """The part of `tongsa.Translation` that strategies use."""
@@ -121,15 +125,12 @@ class NumberedPlaceholders:
         masked = sentence.masked
         if not masked.marks or any(is_tag(mark) for mark in masked.marks.values()) or re.search(r"\{\d", masked.text):
             return []
-        text = masked.text
-        for number, mask in enumerate(masked.masks(), 1):
-            text = text.replace(mask, self.FORM.format(number))
-        return [text]
+        numbers = {mask: self.FORM.format(number) for number, mask in enumerate(masked.masks(), 1)}
+        return ["".join(numbers.get(piece, piece) for piece in masked.pieces())]
 
     def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
-        text = translations[0].text.strip()
-        for number, mask in enumerate(sentence.masked.masks(), 1):
-            text = text.replace(self.FORM.format(number), mask)
+        masks = {self.FORM.format(number): mask for number, mask in enumerate(sentence.masked.masks(), 1)}
+        text = _NUMBERED.sub(lambda match: masks.get(match.group(), match.group()), translations[0].text.strip())
         return _checked(sentence, MaskedText(text, sentence.masked.marks), translations)
 
 
@@ -140,17 +141,14 @@ class PieceByPiece:
     NOTE = "translated in pieces"
 
     def texts(self, sentence: MaskedSentence) -> list[str]:
-        return [_core(piece) for piece in self._pieces(sentence) if has_letters(piece)]
-
-    def _pieces(self, sentence: MaskedSentence) -> list[str]:
-        return re.split("([\U000f0000-\U000ffffd])", sentence.masked.text)
+        return [_core(piece) for piece in sentence.masked.pieces() if has_letters(piece)]
 
     def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
         rest = iter(translations)
         written: list[str] = []
         used: list[SentenceTranslation] = []
         left = 0
-        for piece in self._pieces(sentence):
+        for piece in sentence.masked.pieces():
             if not has_letters(piece):
                 written.append(piece)
                 continue
@@ -171,11 +169,9 @@ class PieceByPiece:
 
 def _edges(piece: str) -> tuple[str, str]:
     """Split off spaces, commas and brackets around a piece, which stay with the marks; a full stop is translated."""
-    before = re.match(r"[\W_]*", piece)
-    after = re.search(r"[^\w.!?…。！？]*$", piece)
-    assert before, "it matches the empty text"
-    assert after, "it matches the empty text"
-    return before.group(), after.group()
+    before = _BEFORE.match(piece)
+    after = _AFTER.search(piece)
+    return before.group() if before else "", after.group() if after else ""
 
 
 def _core(piece: str) -> str:
@@ -241,5 +237,5 @@ def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | 
 def numbers(text: str) -> Counter[str]:
     """Return the digits of each number in a text; `1,000` and `1.000` are the same number."""
     return Counter(
-        re.sub(r"\D", "", match) for match in re.findall(r"\d+(?:[.,' \u00a0\u202f]\d{3})*(?:[.,]\d+)?", text)
+        re.sub(r"\D", "", match) for match in re.findall(r"\d++(?:[.,' \u00a0\u202f]\d{3})*+(?:[.,]\d++)?", text)
     )

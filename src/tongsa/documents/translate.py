@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Protocol
 
 from tongsa.base.progress import Show, Silent
@@ -20,14 +22,16 @@ from tongsa.documents.strategies import (
     Strategy,
     numbers,
 )
-from tongsa.formats.segments import Content, Mark, Outcome, Segment, plain
+from tongsa.formats.segments import Content, Mark, Outcome, Segment, State, plain
 from tongsa.translation.confidence import CUT, Calibration, weighted_mean
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Part, cut, has_letters, join_texts
 
-BRANCHING = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice)\b")
+BRANCHING = re.compile(r"\{\s*+\w++\s*+,\s*+(?:plural|select|selectordinal|choice)\b")
 """ICU messages: `{count, plural, one {# file} other {# files}}`."""
 BRANCHES = "the branches of an ICU message left in the source language"
+LONGEST = 1_000
+"""Characters of a sentence, with one for each mark; text without spaces is cut anywhere."""
 BLOCK = 256
 """Number of texts translated together: enough for full batches, few enough to show progress."""
 
@@ -78,25 +82,52 @@ def translate_segments(
 ) -> list[Outcome]:
     """Return an outcome for each segment, in order. Every mark of a segment is in its outcome exactly once."""
     resources = resources or Resources()
-    outcomes: dict[int, Outcome] = {}
-    plans: dict[int, _Plan] = {}
-    for index, segment in enumerate(segments):
-        masked = mask(segment.content, resources.glossary)
+    groups: list[list[Outcome | _Plan]] = []
+    for segment in segments:
         known = _from_memory(segment, resources.memory)
-        if known:
-            outcomes[index] = known
-        elif not has_letters(masked.text) and not any(mark.term for mark in masked.marks.values()):
-            outcomes[index] = _copied(segment, masked)
-        else:
-            parts = [part for line in masked.lines() for part in cut(line, translator.card.source)]
-            plans[index] = _Plan(segment, masked, parts)
-    sentences = [sentence for plan in plans.values() for sentence in plan.sentences()]
+        groups.append([known] if known else _plans(segment, resources.glossary, translator.card.source))
+    plans = [each for group in groups for each in group if isinstance(each, _Plan)]
+    sentences = [sentence for plan in plans for sentence in plan.sentences()]
     candidates = iter(_candidates(sentences, translator, show or Silent()))
     calibration = Calibration.of(translator.card.confidence)
-    for index, plan in plans.items():
+
+    def outcome(plan: Outcome | _Plan) -> Outcome:
+        if isinstance(plan, Outcome):
+            return plan
         found = [next(candidates) for _ in plan.parts]
-        outcomes[index] = _outcome(plan, found, translator.card, calibration, resources.memory)
-    return [outcomes[index] for index in range(len(segments))]
+        return _outcome(plan, found, translator.card, calibration, resources.memory)
+
+    return [
+        _joined(segment, [outcome(each) for each in group]) for segment, group in zip(segments, groups, strict=True)
+    ]
+
+
+def _plans(segment: Segment, glossary: Glossary, language: str) -> list[Outcome | _Plan]:
+    """Return a plan for the segment, or an outcome if there is nothing to translate; several for very many marks."""
+    plans: list[Outcome | _Plan] = []
+    masked_texts = mask(segment.content, glossary)
+    for masked in masked_texts:
+        part = segment if len(masked_texts) == 1 else replace(segment, content=_flattened(masked), accepts=None)
+        if has_letters(masked.text) or any(mark.term for mark in masked.marks.values()):
+            sentences = [each for line in masked.lines() for each in cut(line, language, longest=LONGEST)]
+            plans.append(_Plan(part, masked, sentences))
+        else:
+            plans.append(_copied(part, masked))
+    return plans
+
+
+def _joined(segment: Segment, outcomes: Sequence[Outcome]) -> Outcome:
+    """Join the outcomes of the parts of a segment."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    content = _merged(part for outcome in outcomes for part in outcome.content)
+    states = {outcome.state for outcome in outcomes}
+    notes = tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
+    if "translated" not in states or (segment.accepts and not segment.accepts(plain(content))):
+        state: State = "copied" if states == {"copied"} else "source"
+        return Outcome(content=segment.content, state=state, confidence=float(state == "copied"), notes=notes)
+    confidence = weighted_mean([(outcome.confidence, len(outcome.text)) for outcome in outcomes])
+    return Outcome(content=content, state="translated", confidence=confidence, notes=notes)
 
 
 def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:
@@ -126,9 +157,11 @@ def _branches(masked: MaskedText) -> bool:
 
 
 def _same_placeholders(segment: Segment, source: str, target: str) -> bool:
-    hidden, other = mask((source,), Glossary()), mask((target,), Glossary())
-    same = sorted(mark.text for mark in hidden.marks.values()) == sorted(mark.text for mark in other.marks.values())
-    return same and (segment.accepts is None or segment.accepts(target))
+    before, after = (
+        Counter(mark.text for masked in mask((text,), Glossary()) for mark in masked.marks.values())
+        for text in (source, target)
+    )
+    return before == after and (segment.accepts is None or segment.accepts(target))
 
 
 def _edges(text: str) -> tuple[str, str]:
@@ -213,11 +246,13 @@ def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mar
 
 def _flattened(written: MaskedText) -> Content:
     """Turn masks back into text, or into the marks that the format provided."""
-    parts: list[str | Mark] = []
-    for part in written.content():
-        piece: str | Mark = part if isinstance(part, str) or part.number >= 0 else part.output
-        if isinstance(piece, str) and parts and isinstance(parts[-1], str):
-            parts[-1] += piece
-        else:
-            parts.append(piece)
-    return tuple(parts)
+    return _merged(part if isinstance(part, str) or part.number >= 0 else part.output for part in written.content())
+
+
+def _merged(parts: Iterable[str | Mark]) -> Content:
+    """Join neighbouring texts."""
+    merged: list[str | Mark] = []
+    for are_text, group in groupby(parts, key=lambda part: isinstance(part, str)):
+        here = list(group)
+        merged += ["".join(part for part in here if isinstance(part, str))] if are_text else here
+    return tuple(merged)

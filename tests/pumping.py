@@ -16,13 +16,13 @@ from re import _constants as codes
 from re import _parser as parser
 from typing import Any
 
-LONG = 8_000
+LONG = 3_200
 """Characters of the longer text."""
 TIMES = 8
 """How many times as long it is as the shorter one. Linear time grows as much, quadratic time by the square."""
 MOST = TIMES**1.55
 """Growth that is taken for quadratic."""
-ENDLESS = 20.0
+ENDLESS = 10.0
 """Seconds of CPU after which a measurement is ended."""
 
 
@@ -38,6 +38,7 @@ def seconds(call: Callable[[], object]) -> float:
 
     before = signal.signal(signal.SIGVTALRM, end)
     signal.setitimer(signal.ITIMER_VIRTUAL, ENDLESS)
+    gc.disable()  # its time depends on what else is in memory
     began = time.thread_time()
     try:
         call()
@@ -45,6 +46,7 @@ def seconds(call: Callable[[], object]) -> float:
     except TooSlow:
         return float("inf")
     finally:
+        gc.enable()
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
 
@@ -55,7 +57,6 @@ def growth(run: Callable[[str], object], text: Callable[[int], str], quick: floa
     `quick` is the number of seconds that nothing quadratic stays below at this length.
     """
     whole, part = text(long), text(long // TIMES)
-    gc.collect() if gc.isenabled() and long > LONG else None
     slow = seconds(lambda: run(whole))
     if slow < quick:
         return 0.0
@@ -88,37 +89,33 @@ class Pump:
         self._draw = Random(seed)
         self._groups: dict[int, str] = {}
 
-    def units(self, most: int) -> list[tuple[str, str, str]]:
+    def units(self) -> list[tuple[str, str, str]]:
         """(before, unit, after), each a text to make long by repeating the unit."""
-        found: dict[tuple[str, str, str], None] = {}
-        for before, body in self._repeats(list(self._tree), ""):
-            for after in ("", "\x00", "\n!"):
-                found[before, body, after] = None
-            found["", before + body, ""] = None
-            found["", before + body + "\n", ""] = None
-            found["", before, ""] = None
-        for _ in range(12):
+        units: list[tuple[str, str, str]] = []
+        for before, first, body in self._repeats(list(self._tree), ""):
+            after = self._draw.choice(["", "\x00", "\n!"])
+            units += [(before, body, after), (before + first, body, after), ("", before + body, ""), ("", before, "")]
+        for _ in range(8):
             whole = self._example(list(self._tree))
             cut = self._draw.randint(0, len(whole))
-            found |= dict.fromkeys([("", whole, ""), ("", whole[:cut], ""), (whole[:cut], whole[cut:], "\x00")])
-        letters = self._alphabet()[:7]
-        found |= {("", one, "\x00"): None for one in letters}
-        found |= {("", one + two, ""): None for one in letters for two in letters if one != two}
-        useful = [unit for unit in found if unit[1]]
-        self._draw.shuffle(useful)
-        return useful[:most]
+            units += [("", whole, ""), ("", whole[:cut], ""), (whole[:cut], whole[cut:], "\x00")]
+        letters = self._alphabet()[:5]
+        units += [("", one, "\x00") for one in letters]
+        units += [("", one + two, "") for one in letters for two in letters if one != two]
+        return [unit for unit in dict.fromkeys(units) if unit[1]]
 
     def _alphabet(self) -> list[str]:
         text = "".join(self._example(list(self._tree)) for _ in range(20))
         return sorted(set(text), key=lambda letter: (letter.isalnum(), -text.count(letter)))
 
-    def _repeats(self, items: Sequence[Any], before: str) -> Iterator[tuple[str, str]]:
-        """Yield an example of each repeated part, and of what comes before it."""
+    def _repeats(self, items: Sequence[Any], before: str) -> Iterator[tuple[str, str, str]]:
+        """Yield an example of what comes before each repeated part, and two of the part."""
         for place, (code, value) in enumerate(items):
             here = before + self._example(items[:place])
             if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
                 if value[1] > 100:
-                    yield from ((here, self._example(list(value[2]))) for _ in range(3))
+                    body = list(value[2])
+                    yield from ((here, self._example(body), self._example(body)) for _ in range(6))
                 yield from self._repeats(list(value[2]), here)
             elif code is codes.BRANCH:
                 for branch in value[1]:

@@ -1,4 +1,4 @@
-"""Every regular expression takes linear time, for texts made of its own alphabet."""
+"""Every regular expression and every parser of text takes linear time, for texts made of its own alphabet."""
 
 from __future__ import annotations
 
@@ -11,27 +11,37 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from pumping import MOST, Pump, growth, repeated
 
 import tongsa
+from documents.fakes import Fake, upper
+from pumping import MOST, Pump, growth, repeated
+from tongsa.documents import Options, read_document
+from tongsa.documents.translate import translate_segments
+from tongsa.formats.segments import Languages
+from tongsa.server.work.marked import elements
+from tongsa.text.lines import nfc
+from tongsa.text.sentences import split
 
 SOURCE = Path(tongsa.__file__).parent
 METHODS = {"compile", "match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn"}
-QUICK = 0.004
-"""CPU seconds; 8,000 characters take longer in quadratic time."""
+QUICK = 0.0015
+"""CPU seconds; 3,200 characters take longer in quadratic time."""
 
-MADE_AT_RUN_TIME: dict[str, list[str]] = {
-    "tongsa.corpus.words f'[{ranges}]'": ["[가-힣]"],
-    "tongsa.documents.glossary '|'.join(map(_matching, longest_first))": [r"(?<!\w)[aA]\ b(?!\w)|(?<!\w)[aA](?!\w)"],
-    "tongsa.documents.glossary f'{begins}{re.escape(term)}{ends}'": [r"(?<!\w)a\ a(?!\w)"],
-    "tongsa.documents.glossary begins + '\\\\s+'.join(words) + ends": [r"(?<!\w)aaa\w{0,3}\s+bbb\w{0,3}(?!\w)"],
-    'tongsa.formats.csv f\'"(?:[^"]|"")*+"|[^{re.escape(separator)}\\\\r\\\\n]*+\'': [r'"(?:[^"]|"")*+"|[^,\r\n]*+'],
-    "tongsa.formats.html_tags f'<(/?){re.escape(name)}(?=[\\\\s/>])[^>]*+>?'": [r"<(/?)code(?=[\s/>])[^>]*+>?"],
-    "tongsa.server.work.marked f'<(/?)({\\'|\\'.join(map(re.escape, names))})(?:\\\\s[^<>]*+)?>'": [
-        r"<(/?)(x|keep)(?:\s[^<>]*+)?>"
-    ],
+LONG_DOCUMENT = 8_000
+"""Characters of a document, which Python reads line by line and mark by mark."""
+
+LOCALS: dict[str, Any] = {
+    "begins": r"(?<!\w)",
+    "ends": r"(?!\w)",
+    "longest_first": ["ab a", "ab", "a"],
+    "name": "code",
+    "names": ["x", "keep"],
+    "ranges": "가-힣",
+    "separator": ",",
+    "term": "a a",
+    "words": [r"aaa\w{0,3}", r"bbb\w{0,3}"],
 }
-"""Patterns with parts that are known only at run time, and examples of them."""
+"""Examples of the local variables that patterns are made of at run time; add yours here."""
 
 
 class Use(NamedTuple):
@@ -74,18 +84,14 @@ def uses() -> Iterator[Use]:
                 yield Use(module, node, names.get(id(node), ""))
 
 
-def patterns(use: Use) -> list[re.Pattern[Any]]:
-    names = vars(import_module(use.module))
-    try:
-        texts = [_value(use.call.args[0], names)]
-    except NameError:
-        texts = MADE_AT_RUN_TIME[str(use)]
+def compiled(use: Use) -> re.Pattern[Any]:
+    names = {**LOCALS, **vars(import_module(use.module))}
     flags = next((_value(keyword.value, names) for keyword in use.call.keywords if keyword.arg == "flags"), 0)
-    if use.method in ("compile", "match", "fullmatch", "search", "finditer", "findall"):
-        flags = (
-            _value(use.call.args[-1], names) if len(use.call.args) == (2 if use.method == "compile" else 3) else flags
-        )
-    return [re.compile(text, flags) for text in texts]
+    if use.method == "compile" and len(use.call.args) == 2:
+        flags = _value(use.call.args[1], names)
+    elif use.method in ("match", "fullmatch", "search", "finditer", "findall") and len(use.call.args) == 3:
+        flags = _value(use.call.args[2], names)
+    return re.compile(_value(use.call.args[0], names), flags)
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
@@ -123,8 +129,69 @@ USES = list(uses())
 
 @pytest.mark.parametrize("use", USES, ids=str)
 def test_regular_expression_takes_linear_time(use: Use) -> None:
-    for pattern in patterns(use):
-        call = run(pattern, method(use))
-        growths = {unit: growth(call, repeated(*unit), QUICK) for unit in Pump(pattern).units(most=100)}
-        slow = {unit: ratio for unit, ratio in growths.items() if ratio > MOST}
-        assert not slow, f"{method(use)} of {pattern.pattern!r}"
+    pattern = compiled(use)
+    call = run(pattern, method(use))
+    growths = {unit: growth(call, repeated(*unit), QUICK) for unit in Pump(pattern).units()}
+    slow = {unit: ratio for unit, ratio in growths.items() if ratio > MOST}
+    assert not slow, f"{method(use)} of {pattern.pattern!r}"
+
+
+LANGUAGES = Languages(source="en", target="de")
+CUE = "00:00:01,000 --> 00:00:02,000\n"
+# fmt: off
+PARSED: dict[str, list[str]] = {
+    ".md": [
+        "`", "`a", "``a", "[", "]", "[a](", "](", "![", "[^", "*a ", "_a", "~~a", "<a ", "<a b='", "<!--", "$", "$a",
+        "{", "\\", "|", "| a ", "> ", "- ", "1. ", "# ", " #", "a  \n", "a\\\n", "-", "- [ ] ", "[a]: b\n", "a", " ",
+    ],
+    ".html": [
+        "<", "<a", "<a ", "<p b", "<a b='", '<a b="', "<!--", "<!", "<?", "<![CDATA[", "</", "</b>", "<b>", "<b></i>",
+        "='", "&", "&amp;", "<br>", "<p>a</p>", "<a title='a b'>", "<code>", "<i translate=no>", "<img alt='a b'>a",
+    ],
+    ".srt": [
+        f"\n\n{CUE}a b", f"\n{CUE}a", "\n1", "<", "<i", "<i>", "</i>", "{\\", "\n- a", " ", "a ", "\n", "\n\t", "가",
+    ],
+    ".vtt": ["\n\n00:01.000 --> 00:02.000\na b", "\n\nNOTE a", "<c.b", "<v A>a"],
+    ".txt": [
+        "a\n", "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f g h\n", " ", ".", ". ", "a. ", "3. ",
+        "%s", "(", "\r", "\n- a", "가", "\u0301\u0327", "e.g. ", "<b>a</b>", "</b>", "<b>", "{n, plural, ", "`a", "http://a)",
+    ],
+}
+# fmt: on
+"""What documents of each kind are made of."""
+
+
+def parsed_and_written(suffix: str, translator: Fake) -> Callable[[str], object]:
+    def run(text: str) -> object:
+        document = read_document(text.encode(), Path(f"x{suffix}"), Options(languages=LANGUAGES))
+        return document.write(translate_segments(list(document.segments), translator))
+
+    return run
+
+
+@pytest.mark.parametrize("suffix", PARSED)
+def test_document_is_translated_in_linear_time(suffix: str) -> None:
+    call = parsed_and_written(suffix, upper())
+    before = f"1\n{CUE}a b" if suffix in (".srt", ".vtt") else "a b "
+    units = [(before, unit, "" if number % 2 else " a >") for number, unit in enumerate(PARSED[suffix])]
+    growths = {unit: growth(call, repeated(*unit), quick=0.25, long=LONG_DOCUMENT) for unit in units}
+    assert not {unit: ratio for unit, ratio in growths.items() if ratio > MOST}
+
+
+@pytest.mark.parametrize("language", ["en", "de", "ja"])
+def test_text_is_cut_in_linear_time(language: str) -> None:
+    units = [".", ". ", "a. ", "3. ", "z. B. ", "。", "。」", '"', ".)", "\n", " ", "a, ", "A", "…", "? (", "1.", "가"]
+    growths = {
+        unit: growth(lambda text: split(text, language), repeated("가 ", unit, "a"), quick=0.06, long=LONG_DOCUMENT)
+        for unit in units
+    }
+    assert not {unit: ratio for unit, ratio in growths.items() if ratio > MOST}
+
+
+def test_accents_in_a_row_are_normalised_in_linear_time() -> None:
+    assert growth(nfc, repeated("a", "\u0300\u0327", ""), quick=0.02, long=16_000) <= MOST
+
+
+def test_kept_elements_are_found_in_linear_time() -> None:
+    for unit in ("<x>", "</x>", "<x ", "<x></y>"):
+        assert growth(lambda text: list(elements(text, ["x", "y"])), repeated("", unit, ""), 0.1, 16_000) <= MOST

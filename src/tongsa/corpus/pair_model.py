@@ -19,7 +19,7 @@ from tongsa.corpus.logistic import Logistic
 from tongsa.corpus.words import numbers, stems
 
 _FINAL = re.compile(r"[.!?:;…。！？]['\"”’»«)\]›“]*\s*$")
-_LAST = re.compile(r"[^\W_]+(?=[\W_]*$)")
+_LAST = re.compile(r"(?<![^\W_])[^\W_]++(?=[\W_]*+$)")
 SUFFIX = 4
 """Number of characters at the end of a text that show whether it is complete."""
 

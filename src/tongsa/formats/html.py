@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tongsa.base.errors import CorpusError
 from tongsa.formats.html_tags import Attribute, Tags, Token, end_of_element
 from tongsa.formats.segments import Content, ContentBuilder, Options, Outcome, Segment
 from tongsa.formats.spans import Edits, Encoded, Lines, Slot, SpanDocument, replaced
+from tongsa.text.lines import encoding_name
 
 # fmt: off
 INLINE = {
@@ -78,8 +80,8 @@ def _charset(data: bytes) -> str | None:
     name = (match[1] or match[2]).decode("ascii").lower() if match else ""
     name = {"iso-8859-1": "cp1252", "latin1": "cp1252"}.get(name, name)  # as browsers read it
     try:
-        return name if name and _ASCII.decode(name) == _ASCII.decode("ascii") else None
-    except (LookupError, UnicodeError):
+        return name if name and _ASCII.decode(encoding_name(name)) == _ASCII.decode("ascii") else None
+    except (CorpusError, UnicodeError):
         return None
 
 

@@ -22,7 +22,7 @@ from tongsa.formats.spans import Encoded, Slot, SpanDocument
 from tongsa.formats.writers import WritePair, text_file
 from tongsa.text.lines import nfc, read_lines
 
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]')
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]')
 _DECODER = json.JSONDecoder(parse_int=float)
 """Accepts numbers of any length, which Python refuses to convert to int; only texts matter here."""
 DEEPEST = 100

@@ -31,6 +31,7 @@ LONG_DOCUMENT = 8_000
 """Characters of a document, which Python reads line by line and mark by mark."""
 
 LOCALS: dict[str, Any] = {
+    "alike": "x|keep",
     "begins": r"(?<!\w)",
     "ends": r"(?!\w)",
     "longest_first": ["ab a", "ab", "a"],

@@ -32,11 +32,14 @@ from tongsa.runs.weights import check_weights
 from tongsa.text.subwords import Subwords
 
 ABOUT = "tongsa.json"
-LAYOUT = 4
+LAYOUT = 5
 """Version of the compilation; raised when the same weights must be compiled differently."""
 
 PROOF_SENTENCES = 32
 """Sentences on which int8 is compared with float32."""
+
+RANDOM_TO_REAL = 2
+"""The error on real text is about so many times that on random input, of which no model is as sure."""
 
 LONGEST_EXAMPLE = 1 << 16
 """Most bytes of a line of the validation examples."""
@@ -114,26 +117,25 @@ class CompiledEngines:
                 write_ctranslate2(Path(name), weights, self.config, self.subwords, "float32")
             write_ctranslate2(folder, weights, self.config, self.subwords, precision, weight_bits())
             if precision == "int8":
-                error = relative_error(folder, Path(name), self._pairs(Path(name)))
-                about |= {"bits": weight_bits(), "error": error}
+                about |= {"bits": weight_bits(), "error": self._error(folder, Path(name))}
         (folder / ABOUT).write_text(json.dumps(about), encoding="utf-8")
         if shortlist:
             from tongsa.engines.shortlist import write_shortlist
 
             write_shortlist(folder, self.run.path, self.subwords)
 
-    def _pairs(self, exact: Path) -> list[tuple[list[str], list[str]]]:
-        """Return pieces to compare precisions on: validation examples, or else translations of random input."""
+    def _error(self, rounded: Path, exact: Path) -> float:
+        """Return the error of int8 on validation examples, or else on translations of random input."""
         source, target = self.subwords.source, self.subwords.target
         examples = [(source.encode(a), target.encode(b)) for a, b in _examples(self.run)]
         short = [(a, b) for a, b in examples if max(len(a), len(b)) < max_positions(self.config)]
         if short:
-            return [(source.pieces(a), target.pieces(b)) for a, b in short]
+            return relative_error(rounded, exact, [(source.pieces(a), target.pieces(b)) for a, b in short])
         draw = random.Random(1)
         pieces = source.all_pieces()[:-1]
         most = min(20, max_positions(self.config) // 2)
         noise = [draw.choices(pieces, k=draw.randint(1, most)) for _ in range(PROOF_SENTENCES)]
-        return written_by(exact, noise, most)
+        return RANDOM_TO_REAL * relative_error(rounded, exact, written_by(exact, noise, most))
 
 
 def _examples(run: Run) -> list[tuple[str, str]]:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import ctranslate2
 
-LARGEST_ERROR = 0.02
-"""Largest mean relative difference of log-probabilities at which `auto` chooses int8."""
+LARGEST_ERROR = 0.015
+"""Largest mean relative difference of log-probabilities at which `auto` chooses int8. It is measured on a few
+sentences; on others it is then below 2%."""
 
 CPU_INFO = Path("/proc/cpuinfo")
 VNNI = {"avx512_vnni", "avx_vnni"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from tongsa.config import CorpusSection
 from tongsa.data.ids import PairIds, Sentences, write_ids
 from tongsa.engines import shortlist
 from tongsa.formats.pairs import Pair, Place, Tally
+from tongsa.runs.directory import Run
 from tongsa.translation.translator import Translator
 
 
@@ -72,30 +74,50 @@ def test_a_shortlist_changes_little_of_what_was_learnt(directory: Path, beam: in
     assert sum(a == b for a, b in zip(before, after, strict=True)) >= 150
 
 
-def test_only_pieces_of_the_shortlist_are_written(directory: Path, tmp_path: Path) -> None:
-    """With everything but `a` and the end taken off the list, nothing else can be written."""
-    copy = shutil.copytree(directory, tmp_path / "copy")
-    Translator.load(copy, shortlist=True, precision="int8")
-    (folder,) = (copy / "ctranslate2").glob("shortlist.int8-*")
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of compiled engines."""
+    monkeypatch.setenv("TONGSA_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "engines"
+
+
+def test_only_pieces_of_the_shortlist_are_written(
+    directory: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With everything but one piece and the end taken off the list, nothing else can be written."""
     piece = small_subwords().target.pieces([400])[0]
-    (folder / shortlist.FILE).write_text(f"\t{piece}\n", encoding="utf-8")
-    (found,) = Translator.load(copy, shortlist=True, precision="int8").translate([sentences(1)[0][0]])
+    monkeypatch.setattr(shortlist, "as_text", lambda *_: f"\t{piece}\n")
+    (found,) = Translator.load(directory, shortlist=True, precision="int8").translate([sentences(1)[0][0]])
     assert set(found.tokens) <= {piece, "<unk>"}
 
 
-def test_engines_with_and_without_stand_side_by_side(directory: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(directory, tmp_path / "copy")
-    shutil.rmtree(copy / "ctranslate2", ignore_errors=True)
+def test_engines_with_and_without_stand_side_by_side(directory: Path, cache: Path) -> None:
     for short in (True, False, True):
-        Translator.load(copy, shortlist=short, precision="int8")
-    kinds = sorted(folder.name.partition("-")[0] for folder in (copy / "ctranslate2").iterdir())
-    assert kinds == ["int8", "shortlist.int8"]
+        Translator.load(directory, shortlist=short, precision="int8")
+    assert sorted(folder.name.partition("-")[0] for folder in cache.iterdir()) == ["int8", "shortlist.int8"]
+
+
+def test_damaged_training_ids_are_told(directory: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(directory, tmp_path / "copy")
+    folder = Run(copy).training_ids
+    for name in ("about.json", "source.ids", "target.offsets"):
+        content = (folder / name).read_bytes()
+        for wrong in (b"", b"\xff" * len(content), content[: len(content) // 2]):
+            (folder / name).write_bytes(wrong)
+            with pytest.raises(DirectoryError, match="is damaged"):
+                shortlist.write_shortlist(tmp_path, copy, small_subwords())
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+        with pytest.raises(DirectoryError, match="is not a regular file"):
+            shortlist.write_shortlist(tmp_path, copy, small_subwords())
+        (folder / name).unlink()
+        (folder / name).write_bytes(content)
 
 
 def test_what_a_shortlist_needs_is_told(directory: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="needs CTranslate2"):
         Translator.load(directory, engine="native", shortlist=True)
-    copy = shutil.copytree(directory, tmp_path / "copy", ignore=shutil.ignore_patterns("data", "ctranslate2"))
+    copy = shutil.copytree(directory, tmp_path / "copy", ignore=shutil.ignore_patterns("data"))
     with pytest.raises(DirectoryError, match="no training text"):
         Translator.load(copy, shortlist=True)
 

@@ -180,14 +180,14 @@ def test_a_language_is_a_code_that_can_be_part_of_a_file_name(directory: Path, t
         Run(directory).read_card()
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e30])
 @pytest.mark.parametrize("engine", ["native", "ctranslate2"])
 def test_weights_that_are_not_finite_are_refused(directory: Path, engine: str, number: float) -> None:
     without_checksums(directory)
     weights = load_file(directory / "weights.safetensors")
     weights["decoder.0.feed_forward.linear_1.bias"][0] = number
     save_file(weights, directory / "weights.safetensors")
-    with pytest.raises(DirectoryError, match=r"not finite, for example in decoder\.0\.feed_forward\.linear_1\.bias"):
+    with pytest.raises(DirectoryError, match=r"not finite.*for example in decoder\.0\.feed_forward\.linear_1\.bias"):
         Translator.load(directory, engine=engine, device="cpu")
 
 

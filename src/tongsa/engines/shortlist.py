@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tongsa.base.errors import DirectoryError
+from tongsa.base.regular import unusual_entries
 from tongsa.data.ids import PairIds
 from tongsa.data.lexicon import Ints, Lexicon, learn_lexicon
 from tongsa.runs.directory import Run
@@ -32,7 +33,9 @@ COMMON = 300
 
 def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
     """Learn from the training ids of a translator directory, and write the file into a CTranslate2 model."""
-    (folder / FILE).write_text(as_text(learn(training_ids(directory), subwords), subwords), encoding="utf-8")
+    pairs = training_ids(directory)
+    _check(pairs, subwords, Run(directory).training_ids)
+    (folder / FILE).write_text(as_text(learn(pairs, subwords), subwords), encoding="utf-8")
 
 
 def fingerprint(directory: Path) -> str:
@@ -46,10 +49,24 @@ def fingerprint(directory: Path) -> str:
 
 
 def training_ids(directory: Path) -> PairIds:
+    folder = Run(directory).training_ids
     try:
-        return PairIds.open(Run(directory).training_ids)
+        for path, what in unusual_entries(folder):
+            raise DirectoryError(f"{path} is {what}")
+        return PairIds.open(folder)
     except OSError as error:
         raise _no_training_text(directory) from error
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+        raise DirectoryError(f"{folder} is damaged: {error}") from error
+
+
+def _check(pairs: PairIds, subwords: Subwords, folder: Path) -> None:
+    """Raise an error if ids are not those of the vocabulary: the directory may come from elsewhere."""
+    for side, vocabulary in ((pairs.source, subwords.source), (pairs.target, subwords.target)):
+        offsets = side.offsets
+        ordered = len(offsets) == len(pairs) + 1 and offsets[0] == 0 and offsets[-1] == len(side.ids)
+        if not ordered or (np.diff(offsets) < 0).any() or (len(side.ids) and side.ids.max() >= len(vocabulary)):
+            raise DirectoryError(f"{folder} is damaged: its ids are not those of the subwords")
 
 
 def _no_training_text(directory: Path) -> DirectoryError:

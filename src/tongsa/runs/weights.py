@@ -36,6 +36,9 @@ NUMBERS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 MAX_HEADER = 100_000_000
 """Largest header in bytes, as in the safetensors library."""
 
+LARGEST = 100_000
+"""Largest absolute value of a weight: sums of larger ones could overflow, and no training comes near."""
+
 CUT_SHORT = "It may have been cut short or damaged while it was copied: copy it again."
 
 
@@ -73,10 +76,10 @@ def read_safetensors(path: Path) -> dict[str, Array]:
 
 def _read_all(file: BufferedReader, path: Path, stored: Mapping[str, Stored]) -> dict[str, Array]:
     found = {name: _read(file, path, place) for name, place in stored.items()}
-    wrong = [name for name, array in found.items() if not np.isfinite(array).all()]
+    wrong = [name for name, array in found.items() if array.size and not np.abs(array).max() <= LARGEST]
     if wrong:
         raise DirectoryError(
-            f"{path} holds numbers that are not finite, for example in {wrong[0]}",
+            f"{path} holds numbers that are not finite, or above {LARGEST:,}, for example in {wrong[0]}",
             "The training diverged, or the file is damaged.",
         )
     return found

@@ -172,6 +172,8 @@ class Translator:
         sources = [sentences[place].ids for place in known]
         search = options.search_settings(self.search)
         found = self.engine.translate(sources, search)
+        if not all(found):
+            raise DirectoryError("the model gives no translation", "Its weights may be damaged:  tongsa doctor DIR")
         full = options.tokens or options.words or search.alignment
         made = dict(zip(known, self._made(sources, found, full=full), strict=True))
         if options.words:

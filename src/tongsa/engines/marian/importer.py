@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from tongsa.base.errors import DirectoryError, UsageError
+from tongsa.base.regular import read_regular
 from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerSection
+from tongsa.config.recipe import shown
 from tongsa.engines.marian.sentencepiece_model import kind_of, pieces_of, reordered
 from tongsa.engines.marian.weights import from_marian
-from tongsa.runs.card import Card, Provenance
+from tongsa.runs.card import Card, Provenance, language_code
 from tongsa.runs.directory import Run
 from tongsa.runs.weights import Array, read_safetensors
 from tongsa.text.subwords import END, UNKNOWN, Subwords, Vocabulary
+
+LARGEST = 1 << 28
+"""Largest file that is read besides the weights, in bytes."""
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 
@@ -24,16 +29,25 @@ def import_marian(directory: Path, out: Path, *, source: str = "", target: str =
     """Write the translator directory `out` from a MarianMT directory; give languages if it does not name them."""
     Run(out).refuse_to_overwrite()
     settings = _read_json(directory, "config.json")
-    _check(directory, settings)
-    tensors = _tensors(directory)
-    subwords = _subwords(directory)
-    config = _model(settings, tensors, subwords)
-    weights = from_marian(tensors, config, settings)
-    _check_sizes(directory, weights, subwords)
+    try:
+        _check(directory, settings)
+        tensors = _tensors(directory)
+        subwords = _subwords(directory)
+        config = _model(settings, tensors, subwords)
+        weights = from_marian(tensors, config, settings)
+        _check_sizes(directory, weights, subwords)
+        decoding = _decoding(directory)
+        languages = [
+            language_code("the language", given or _language(directory, key, option))
+            for given, key, option in ((source, "source_lang", "--source"), (target, "target_lang", "--target"))
+        ]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise DirectoryError(f"{directory} cannot be imported: its files are damaged ({shown(error)})") from error
+    recipe = Recipe(model=config, subwords=_subwords_section(subwords), decoding=decoding)
     card = Card(
-        source=source or _language(directory, "source_lang", "--source"),
-        target=target or _language(directory, "target_lang", "--target"),
-        recipe=Recipe(model=config, subwords=_subwords_section(subwords), decoding=_decoding(directory)),
+        source=languages[0],
+        target=languages[1],
+        recipe=Recipe.from_values(recipe.to_values(), str(directory)),
         training=Provenance(imported=f"MarianMT, {directory.name}"),
     )
     out.mkdir(parents=True, exist_ok=True)
@@ -136,7 +150,7 @@ def _tensors(directory: Path) -> dict[str, Array]:
             f"  python -c \"from transformers import MarianMTModel as M; d='{directory}';"
             ' M.from_pretrained(d).save_pretrained(d, safe_serialization=True)"',
         )
-    return read_safetensors(path)
+    return read_safetensors(path.resolve())  # the cache of Hugging Face consists of links
 
 
 def _check_sizes(directory: Path, weights: dict[str, Array], subwords: Subwords) -> None:
@@ -178,7 +192,7 @@ def _language(directory: Path, key: str, option: str) -> str:
 def _read_json(directory: Path, name: str) -> dict[str, Any]:
     try:
         values = json.loads(_read(directory / name))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DirectoryError(f"{directory / name} is not JSON: {error}") from error
     if not isinstance(values, dict):
         raise DirectoryError(f"{directory / name} is not a JSON object")
@@ -187,6 +201,6 @@ def _read_json(directory: Path, name: str) -> dict[str, Any]:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise DirectoryError(f"{path} cannot be read: {error.strerror}", "A MarianMT directory needs it.") from error
+        return read_regular(path.resolve(), LARGEST)
+    except DirectoryError as error:
+        raise DirectoryError(error.what, "A MarianMT directory needs it.") from error

@@ -114,6 +114,12 @@ def test_a_named_pipe_in_a_directory_is_not_opened(tmp_path: Path) -> None:
     assert corpus.unread == (tmp_path / "b.tsv",)
 
 
+def test_a_named_pipe_is_no_corpus(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.tsv")
+    with pytest.raises(CorpusError, match=r"there is no corpus .*a\.tsv\n.*neither a regular file"):
+        open_corpus([tmp_path / "a.tsv"], READING)
+
+
 def test_a_name_that_is_too_long_is_no_file(tmp_path: Path) -> None:
     assert not is_there(tmp_path / ("x" * 300))
     with pytest.raises(CorpusError, match="there is no corpus"):

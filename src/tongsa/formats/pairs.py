@@ -7,6 +7,7 @@ mtdata (`mtdata:...`).
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -231,6 +232,8 @@ def _what_was_looked_for(path: Path, reading: Reading) -> list[str]:
         return [f"{present[0]} is there, but {path}.{missing[0]} is not: both languages are needed."]
     if _is_dir(path):
         return [f"Name the directory itself, or the prefix of two files in it. {_files_in(path)}"]
+    if os.path.lexists(path):
+        return ["It is neither a regular file nor a directory, and a corpus is read more than once."]
     lines = [f"Neither {path}.{reading.source} and {path}.{reading.target} nor a file {path} exists."]
     return [*lines, _files_in(path.parent)] if _is_dir(path.parent) else lines
 

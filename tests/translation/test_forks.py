@@ -16,7 +16,9 @@ import os, sys
 from tongsa.translation.translator import Translator
 
 directory, *texts = sys.argv[1:]
-translators = [Translator.load(directory, engine=engine, threads=2) for engine in ("ctranslate2", "native")]
+translators = [
+    Translator.load(directory, engine=engine, precision="float32", threads=2) for engine in ("ctranslate2", "native")
+]
 
 def translated():
     return [each.text for translator in translators for each in translator.translate(iter(texts))]

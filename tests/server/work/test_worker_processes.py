@@ -129,6 +129,22 @@ def test_a_parser_that_fails_fails_its_request_alone(
     assert translated(client, "some words") == "SOME WORDS"
 
 
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".md", "`a" + 40 * "`" + "b"),
+        (".html", "<a" * 2_000),
+        (".srt", "1\n00:00:01,000 --> 00:00:02,000\nwords\n" * 200),
+        (".txt", "a" + "." * 20_000),
+        (".json", "[" * 100_000),
+        (".po", 'msgid "a"\nmsgstr ""\n"Plural-Forms: nplurals=2; plural=' + "(" * 5_000 + '\\n"\n'),
+    ],
+)
+def test_documents_that_once_froze_the_service_are_answered(client: TestClient, suffix: str, text: str) -> None:
+    assert sent(client, text, suffix).status_code in (200, 400, 413)
+    assert client.get("/health").status_code == 200
+
+
 def test_a_parser_that_waits_for_ever_is_ended(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "PATIENCE", 1)
     assert sent(client, "sleep").status_code == 413

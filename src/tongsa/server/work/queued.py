@@ -65,12 +65,13 @@ class QueuedTranslator:
     def __init__(
         self, queue: Queue, limits: Limits | None = None, *, threads: int = 64, large: int = 4, documents: int = 2
     ) -> None:
-        """`large` texts and `documents` are processed at the same time, each in a worker process."""
+        """So many large texts and documents are processed at the same time, each in a worker process."""
         limits = limits or Limits()
         self.queue = queue
         self.workers = Workers(seconds=limits.parse_seconds, memory=limits.parse_memory)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="text")
         self._large = ThreadPoolExecutor(large, thread_name_prefix="large")
+        self._cuts = ThreadPoolExecutor(2, thread_name_prefix="cut")  # short tasks that wait for no translation
         self._documents = ThreadPoolExecutor(documents, thread_name_prefix="document")
 
     async def texts(self, texts: Sequence[str], chain: TranslatorChain, options: TextOptions) -> list[TranslatedText]:
@@ -106,7 +107,7 @@ class QueuedTranslator:
 
     def close(self) -> None:
         self.workers.close()
-        for threads in (self._threads, self._large, self._documents):
+        for threads in (self._threads, self._large, self._cuts, self._documents):
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def _in_thread(self, threads: ThreadPoolExecutor, work: Callable[[BlockingQueue], T]) -> T:
@@ -175,7 +176,7 @@ class QueuedTranslator:
         """The sentences of each text; None for a text with marks."""
         if is_large(texts):
             return await self._in_thread(
-                self._large, lambda queue: self.workers.cut(texts, language, queue, whole=options.whole)
+                self._cuts, lambda queue: self.workers.cut(texts, language, queue, whole=options.whole)
             )
         return [cut(text, language, whole=options.whole, longest=LONGEST) if is_plain(text) else None for text in texts]
 

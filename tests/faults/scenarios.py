@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
-from faults.contract import Scenario, command
-from small_translators import sentences
+from faults.contract import PASSING, Scenario, command
+from small_translators import random_translator, sentences
 from tongsa.base.errors import TongsaError
 from tongsa.base.files import replacing, write_atomically
 from tongsa.cli.lines import LineTranslation, OutputFormat
 from tongsa.decoding import Search
+from tongsa.runs.directory import Run
 from tongsa.server.http.keys import Allowances, Key
 from tongsa.server.http.limits import Limits
 from tongsa.server.work.glossaries import Dictionary, Glossaries, StoredGlossary
@@ -139,3 +143,110 @@ QUICK = {
     ),
 }
 """Scenarios by name."""
+
+
+def translator(folder: Path) -> None:
+    """A small translator, and earlier results of the commands that use it."""
+    random_translator(folder / "ko-en")
+    text = "".join(f"{source}\n" for source, _ in sentences(5))
+    for name in ("in.txt", "in.md", "references"):
+        (folder / name).write_text(text)
+    for name in ("out", "out.txt", "out.md", "review.tsv", "saved", "page.html"):
+        (folder / name).write_text("earlier\n")
+
+
+def with_translator(*arguments: str) -> Callable[[Path], None]:
+    def run(folder: Path) -> None:
+        places = [argument.replace("FOLDER", str(folder)) for argument in arguments]
+        with patch.dict(os.environ, {"TONGSA_CACHE": str(folder / "cache")}):
+            command(places[0], folder / "ko-en", *places[1:])
+
+    return run
+
+
+MACHINE = ("--engine", "native", "--threads", "1")
+BULK = ("translate", "--input", "FOLDER/in.txt", "--output", "FOLDER/out", "--threads", "1", "--beam", "1")
+TRAINING = {
+    "subwords.size": "400",
+    "model.encoder_layers": "1",
+    "model.decoder_layers": "1",
+    "model.d_model": "8",
+    "model.d_ff": "8",
+    "model.heads": "1",
+    "training.updates": "6",
+    "training.batch_tokens": "200",
+    "training.processes": "1",
+    "training.warmup": "2",
+    "training.validate_every": "2",
+    "training.validation_pairs": "3",
+    "training.average": "2",
+    "decoding.max_extra": "2",
+    "decoding.max_ratio": "0.5",
+}
+
+
+def train(folder: Path) -> None:
+    settings = [argument for key, value in TRAINING.items() for argument in ("--set", f"{key}={value}")]
+    places = (folder / "all", *LANGUAGES, "--out", folder / "run", "--recipe", "tiny", "--threads", "1", *settings)
+    with patch.dict(os.environ, {"TONGSA_CACHE": str(folder / "cache")}):
+        command("train", *places)
+
+
+def train_or_resume(folder: Path) -> None:
+    """Go on as the error says: with the same command, or with `tongsa resume`."""
+    try:
+        train(folder)
+    except TongsaError as error:
+        if "already holds a training" not in str(error):
+            raise
+        resume(folder)
+
+
+def resume(folder: Path) -> None:
+    with patch.dict(os.environ, {"TONGSA_CACHE": str(folder / "cache")}):
+        command("resume", folder / "run")
+
+
+def training_text(folder: Path) -> None:
+    for side, language in enumerate(("ko", "en")):
+        (folder / f"all.{language}").write_text("".join(f"{pair[side]}\n" for pair in sentences(80)))
+
+
+def interrupted_training(folder: Path) -> None:
+    """A training whose last checkpoint is not its end."""
+    training_text(folder)
+    with patch.dict(TRAINING, {"training.updates": "4"}):
+        train(folder)
+    Run(folder / "run").recipe_file.write_text(
+        Run(folder / "run").recipe_file.read_text().replace("updates = 4", "updates = 6")
+    )
+
+
+EXCEPT_WEIGHTS = re.compile(r"(?!.*weights\.safetensors$)run/.*|run/checkpoints/.*|cache/.*|" + PASSING.pattern)
+"""Of a training, the weights are compared: everything else holds times, and the weights come from all of it."""
+COMPILED = re.compile(r"cache/.*|ko-en/ctranslate2/.*|" + PASSING.pattern)
+
+LONG = {
+    "corpus clean": Scenario(
+        corpus, on_corpus("clean", "--out", "FOLDER/out"), together=("out.ko", "out.en", "out.removed.jsonl")
+    ),
+    "corpus sample": Scenario(corpus, on_corpus("sample", "--count", "9", "--out", "FOLDER/out.tsv")),
+    "corpus dedupe": Scenario(corpus, on_corpus("dedupe", "--out", "FOLDER/out.tsv")),
+    "corpus report": Scenario(corpus, on_corpus("report", "--html", "FOLDER/out.html")),
+    "document": Scenario(
+        translator,
+        with_translator("document", "FOLDER/in.md", "-o", "FOLDER/out.md", "--review", "FOLDER/review.tsv", *MACHINE),
+        ignored=COMPILED,
+    ),
+    "inspect": Scenario(
+        translator, with_translator("inspect", "나는 책을 읽는다.", "--out", "FOLDER/page.html"), ignored=COMPILED
+    ),
+    "export marian": Scenario(translator, with_translator("export", "FOLDER/exported", "--format", "marian")),
+    "export ctranslate2": Scenario(translator, with_translator("export", "FOLDER/exported", "--format", "ctranslate2")),
+    "translate": Scenario(
+        translator, with_translator(*BULK), again=with_translator(*BULK, "--resume"), ignored=COMPILED
+    ),
+    "train": Scenario(training_text, train, again=train_or_resume, ignored=EXCEPT_WEIGHTS),
+    "resume": Scenario(interrupted_training, resume, ignored=EXCEPT_WEIGHTS),
+}
+"""Scenarios that take a second or more for each trial."""

@@ -164,6 +164,19 @@ def with_translator(*arguments: str) -> Callable[[Path], None]:
     return run
 
 
+def unless_complete(run: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Go on after a kill that came when all was done: then nothing is overwritten."""
+
+    def again(folder: Path) -> None:
+        try:
+            run(folder)
+        except TongsaError as error:
+            if "already exists" not in str(error):
+                raise
+
+    return again
+
+
 MACHINE = ("--engine", "native", "--threads", "1")
 BULK = ("translate", "--input", "FOLDER/in.txt", "--output", "FOLDER/out", "--threads", "1", "--beam", "1")
 TRAINING = {
@@ -226,13 +239,16 @@ EXCEPT_WEIGHTS = re.compile(r"(?!.*weights\.safetensors$)run/.*|run/checkpoints/
 """Of a training, the weights are compared: everything else holds times, and the weights come from all of it."""
 COMPILED = re.compile(r"cache/.*|ko-en/ctranslate2/.*|" + PASSING.pattern)
 
+TO_MARIAN = with_translator("export", "FOLDER/exported", "--format", "marian")
+TO_CTRANSLATE2 = with_translator("export", "FOLDER/exported", "--format", "ctranslate2")
+
 LONG = {
     "corpus clean": Scenario(
-        corpus, on_corpus("clean", "--out", "FOLDER/out"), together=("out.ko", "out.en", "out.removed.jsonl")
+        corpus, on_corpus("clean", "--workers", "1", "--out", "FOLDER/out"), together=("out.ko", "out.en", "out.removed.jsonl")
     ),
     "corpus sample": Scenario(corpus, on_corpus("sample", "--count", "9", "--out", "FOLDER/out.tsv")),
     "corpus dedupe": Scenario(corpus, on_corpus("dedupe", "--out", "FOLDER/out.tsv")),
-    "corpus report": Scenario(corpus, on_corpus("report", "--html", "FOLDER/out.html")),
+    "corpus report": Scenario(corpus, on_corpus("report", "--workers", "1", "--html", "FOLDER/out.html")),
     "document": Scenario(
         translator,
         with_translator("document", "FOLDER/in.md", "-o", "FOLDER/out.md", "--review", "FOLDER/review.tsv", *MACHINE),
@@ -241,8 +257,8 @@ LONG = {
     "inspect": Scenario(
         translator, with_translator("inspect", "나는 책을 읽는다.", "--out", "FOLDER/page.html"), ignored=COMPILED
     ),
-    "export marian": Scenario(translator, with_translator("export", "FOLDER/exported", "--format", "marian")),
-    "export ctranslate2": Scenario(translator, with_translator("export", "FOLDER/exported", "--format", "ctranslate2")),
+    "export marian": Scenario(translator, TO_MARIAN, again=unless_complete(TO_MARIAN)),
+    "export ctranslate2": Scenario(translator, TO_CTRANSLATE2, again=unless_complete(TO_CTRANSLATE2)),
     "translate": Scenario(
         translator, with_translator(*BULK), again=with_translator(*BULK, "--resume"), ignored=COMPILED
     ),

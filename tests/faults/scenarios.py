@@ -244,7 +244,9 @@ TO_CTRANSLATE2 = with_translator("export", "FOLDER/exported", "--format", "ctran
 
 LONG = {
     "corpus clean": Scenario(
-        corpus, on_corpus("clean", "--workers", "1", "--out", "FOLDER/out"), together=("out.ko", "out.en", "out.removed.jsonl")
+        corpus,
+        on_corpus("clean", "--workers", "1", "--out", "FOLDER/out"),
+        together=("out.ko", "out.en", "out.removed.jsonl"),
     ),
     "corpus sample": Scenario(corpus, on_corpus("sample", "--count", "9", "--out", "FOLDER/out.tsv")),
     "corpus dedupe": Scenario(corpus, on_corpus("dedupe", "--out", "FOLDER/out.tsv")),

@@ -178,6 +178,18 @@ def rename_over(temporary: Path, target: Path) -> None:
     temporary.replace(target)
 
 
+@contextmanager
+def system_errors() -> Iterator[None]:
+    """Raise the OSError that libraries written in Rust, as safetensors, hide in an exception of their own."""
+    try:
+        yield
+    except Exception as error:
+        number = re.search(r"os error (\d+)", str(error))
+        if not number or isinstance(error, OSError | WriteError):
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
+
+
 def cannot_write(path: Path, error: OSError, *more: str) -> WriteError:
     return WriteError(f"{path} cannot be written: {error.strerror or error}", *_advice(error), *more)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from tongsa.base.files import cannot_write
 
 
 class RunLog:
@@ -14,8 +17,11 @@ class RunLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        cut_short = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
-        self._file = path.open("a", encoding="utf-8")
+        try:
+            cut_short = path.is_file() and path.read_bytes()[-1:] not in (b"", b"\n")
+            self._file = path.open("a", encoding="utf-8")
+        except OSError as error:
+            raise cannot_write(path, error) from error
         if cut_short:  # after a kill or a full disk, do not append the next event to half a line
             self._file.write("\n")
 
@@ -23,11 +29,15 @@ class RunLog:
         entry = {"event": event, "update": update, "seconds": round(seconds, 3), **values}
         # JSON has no NaN: numbers that are not finite become null.
         known = {key: None if isinstance(v, float) and not math.isfinite(v) else v for key, v in entry.items()}
-        self._file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(known, ensure_ascii=False, allow_nan=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # `write` has raised it
+            self._file.close()
 
 
 def read_log(path: Path) -> Iterator[dict[str, Any]]:

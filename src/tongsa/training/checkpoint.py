@@ -11,20 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
 
 from tongsa.base.checksums import CHECKSUMS, Checksums
 from tongsa.base.errors import DirectoryError
-from tongsa.base.files import replacing
+from tongsa.base.files import replacing, system_errors
 from tongsa.data.batches import Position
 from tongsa.evaluation.contracts import Metric
 from tongsa.models.weights import read_tensors
@@ -104,23 +101,13 @@ def save_checkpoint(
     folder = root / f"{progress.update:08d}"
     with replacing(folder) as temporary:
         temporary.mkdir()
-        _write(weights, temporary / WEIGHTS)
-        _write(moments, temporary / MOMENTS)
+        with system_errors():
+            save_file(weights, temporary / WEIGHTS)
+            save_file(moments, temporary / MOMENTS)
         (temporary / PROGRESS).write_text(json.dumps(dataclasses.asdict(progress)), encoding="utf-8")
         checksums = Checksums.of(temporary, [temporary / name for name in (WEIGHTS, MOMENTS, PROGRESS)])
         (temporary / CHECKSUMS).write_text(checksums.to_json(), encoding="utf-8")
     return Checkpoint(folder)
-
-
-def _write(tensors: dict[str, Tensor], path: Path) -> None:
-    """Write tensors; raise the OSError that an error of safetensors hides."""
-    try:
-        save_file(tensors, path)
-    except SafetensorError as error:
-        number = re.search(r"os error (\d+)", str(error))
-        if not number:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1]))) from error
 
 
 def checkpoints(root: Path) -> list[Checkpoint]:

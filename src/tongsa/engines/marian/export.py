@@ -13,7 +13,7 @@ from typing import Any
 from safetensors.numpy import save_file
 
 from tongsa.base.errors import UsageError
-from tongsa.base.files import replacing
+from tongsa.base.files import replacing, system_errors
 from tongsa.config import TransformerSection
 from tongsa.engines.marian.weights import permuted, shares_embeddings, sines_first, to_marian
 from tongsa.engines.weights import read_weights
@@ -31,7 +31,8 @@ def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> 
     weights = permuted(read_weights(Run(directory), card, config, subwords), sines_first(config.d_model))
     with replacing(out) as temporary:
         temporary.mkdir(parents=True)
-        save_file(to_marian(weights, config, subwords), temporary / "model.safetensors", metadata={"format": "pt"})
+        with system_errors():
+            save_file(to_marian(weights, config, subwords), temporary / "model.safetensors", metadata={"format": "pt"})
         _write_json(temporary / "config.json", _config(config, subwords))
         _write_json(temporary / "generation_config.json", _generation(card, subwords))
         _write_tokenizer(temporary, card, subwords)

@@ -42,6 +42,8 @@ class Scenario:
     """Files that belong together: old ones never stand beside new ones, and a kill may leave some without a name."""
     ignored: re.Pattern[str] = PASSING
     """Files that are not compared: temporary ones, and those with times in them."""
+    stages: bool = False
+    """The command publishes results on its way, as a training does: only the end is compared."""
     again: Callable[[Path], None] | None = None
     """Go on after a fault; by default, do the work again."""
 
@@ -148,7 +150,7 @@ class Trial:
     def check_state(self, where: str, *, killed: bool = False) -> None:
         """Every file with a final name is the earlier one or the new one."""
         now, together = self.lasting(), self.scenario.together
-        for name, data in now.items():
+        for name, data in now.items() if not self.scenario.stages else ():
             assert data in (self.before.get(name), self.after.get(name)), f"{name} is neither old nor new; {where}"
         changed = [name for name in together if name in now and self.before.get(name) != self.after[name]]
         assert len({now[name] == self.after[name] for name in changed}) < 2, f"{changed} of different runs; {where}"

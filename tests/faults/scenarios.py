@@ -180,7 +180,7 @@ def unless_complete(run: Callable[[Path], None]) -> Callable[[Path], None]:
 MACHINE = ("--engine", "native", "--threads", "1")
 BULK = ("translate", "--input", "FOLDER/in.txt", "--output", "FOLDER/out", "--threads", "1", "--beam", "1")
 TRAINING = {
-    "subwords.size": "400",
+    "subwords.size": "700",
     "model.encoder_layers": "1",
     "model.decoder_layers": "1",
     "model.d_model": "8",
@@ -264,7 +264,7 @@ LONG = {
     "translate": Scenario(
         translator, with_translator(*BULK), again=with_translator(*BULK, "--resume"), ignored=COMPILED
     ),
-    "train": Scenario(training_text, train, again=train_or_resume, ignored=EXCEPT_WEIGHTS),
-    "resume": Scenario(interrupted_training, resume, ignored=EXCEPT_WEIGHTS),
+    "train": Scenario(training_text, train, again=train_or_resume, ignored=EXCEPT_WEIGHTS, stages=True),
+    "resume": Scenario(interrupted_training, resume, ignored=EXCEPT_WEIGHTS, stages=True),
 }
 """Scenarios that take a second or more for each trial."""

@@ -10,6 +10,7 @@ import builtins
 import errno
 import io
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -45,8 +46,18 @@ class Watcher:
 def watching(root: Path, watcher: Watcher) -> Iterator[None]:
     """Call the watcher for each call on a path below `root`."""
     root = root.resolve()
+    here = threading.local()
 
-    def watched(kind: str, path: Any, folder: int | None = None) -> Path | None:
+    def tell(listen: Callable[[Call], None], call: Call) -> None:
+        here.busy = True  # what the watcher itself does is not watched
+        try:
+            listen(call)
+        finally:
+            here.busy = False
+
+    def watched(path: Any, folder: int | None = None) -> Path | None:
+        if getattr(here, "busy", False):
+            return None
         if isinstance(path, int):
             place = _of_descriptor(path)
         else:
@@ -57,14 +68,14 @@ def watching(root: Path, watcher: Watcher) -> Iterator[None]:
 
     def wrapped(kind: str, function: Callable[..., Any], *, two: bool = False) -> Callable[..., Any]:
         def call(path: Any, *more: Any, **keywords: Any) -> Any:
-            place = watched(kind, path, keywords.get("dir_fd", keywords.get("src_dir_fd")))
+            place = watched(path, keywords.get("dir_fd", keywords.get("src_dir_fd")))
             if place is None:
                 return function(path, *more, **keywords)
-            target = watched(kind, more[0], keywords.get("dst_dir_fd")) if two else None
+            target = watched(more[0], keywords.get("dst_dir_fd")) if two else None
             made = Call(kind, place, target)
-            watcher.before(made)
+            tell(watcher.before, made)
             result = function(path, *more, **keywords)
-            watcher.after(made)
+            tell(watcher.after, made)
             return result
 
         return call
@@ -73,30 +84,30 @@ def watching(root: Path, watcher: Watcher) -> Iterator[None]:
         """A file whose writes are watched; of a write that fails, half has reached the disk."""
 
         def write(self, data: Any) -> int:
-            place = watched("write", self.fileno())
+            place = watched(self.fileno())
             if place is None:
                 return super().write(data)
             call = Call("write", place, size=len(memoryview(data).cast("B")))
             if isinstance(watcher, Ending) and watcher.ended:  # a buffer that is closed on the way out
                 return call.size
             try:
-                watcher.before(call)
+                tell(watcher.before, call)
             except OSError as error:
                 if error.errno != errno.EINTR:  # an interrupted call has written nothing, and is tried again
                     super().write(memoryview(data).cast("B")[: call.size // 2])
-                    watcher.after(call)
+                    tell(watcher.after, call)
                 raise
             written = super().write(data)
-            watcher.after(call)
+            tell(watcher.after, call)
             return written
 
         def truncate(self, size: int | None = None) -> int:
-            place = watched("truncate", self.fileno())
+            place = watched(self.fileno())
             if place is None:
                 return super().truncate(size)
-            watcher.before(Call("truncate", place))
+            tell(watcher.before, Call("truncate", place))
             cut = super().truncate(size)
-            watcher.after(Call("truncate", place))
+            tell(watcher.after, Call("truncate", place))
             return cut
 
     def opened(
@@ -109,13 +120,13 @@ def watching(root: Path, watcher: Watcher) -> Iterator[None]:
         closefd: bool = True,
         opener: Any = None,
     ) -> Any:
-        place = watched("open", file)
+        place = watched(file)
         if place is None:
             return _open(file, mode, buffering, encoding, errors, newline, closefd, opener)
         call = Call("open", place)
-        watcher.before(call)
+        tell(watcher.before, call)
         raw = File(file, mode.replace("b", "").replace("t", ""), closefd, opener)
-        watcher.after(call)
+        tell(watcher.after, call)
         if buffering == 0:
             return raw
         kind: Any = io.BufferedRandom if "+" in mode else (io.BufferedReader if raw.readable() else io.BufferedWriter)

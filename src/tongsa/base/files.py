@@ -169,9 +169,11 @@ def sync(path: Path) -> None:
 def rename_over(temporary: Path, target: Path) -> None:
     """Give a complete, flushed file or directory its final name; an earlier one is replaced."""
     if target.is_dir() and temporary.is_dir():  # a file never replaces a directory
-        if not _exchange(temporary, target):
+        if _exchange(temporary, target):
+            sync(target.parent)  # before the old one, now under the temporary name, is removed
+            _remove(temporary)
+        else:
             _move_aside(temporary, target)
-        _remove(temporary)
         return
     if target.is_file():
         _copy_permissions(target, temporary)
@@ -269,6 +271,7 @@ def _move_aside(temporary: Path, target: Path) -> None:
     except OSError:
         aside.rename(target)
         raise
+    sync(target.parent)
     _remove(aside)
 
 

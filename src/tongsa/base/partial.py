@@ -131,6 +131,7 @@ class PartialOutput:
             try:
                 file.truncate(self.note.bytes)
                 file.seek(self.note.bytes)
+                sync(self.part.parent)  # the partial file is there before a record of it
             except OSError:
                 file.close()
                 raise

@@ -44,6 +44,8 @@ class Scenario:
     """Files that are not compared: temporary ones, and those with times in them."""
     stages: bool = False
     """The command publishes results on its way, as a training does: only the end is compared."""
+    sound: Callable[[Path], None] | None = None
+    """Read what was written, as its readers do; raise an error if it cannot be used."""
     again: Callable[[Path], None] | None = None
     """Go on after a fault; by default, do the work again."""
 
@@ -127,7 +129,7 @@ class Trial:
         try:
             with watching(self.folder, failing):
                 self.scenario.run(self.folder)
-        except TongsaError as told:
+        except (TongsaError, OSError) as told:  # of both, the command line prints one line
             return failing.failed, str(told)
         return failing.failed, None
 
@@ -148,7 +150,12 @@ class Trial:
         return where
 
     def check_state(self, where: str, *, killed: bool = False) -> None:
-        """Every file with a final name is the earlier one or the new one."""
+        """Every file with a final name is the earlier one or the new one, and can be used."""
+        if self.scenario.sound:
+            try:
+                self.scenario.sound(self.folder)
+            except TongsaError as error:
+                raise AssertionError(f"{error}; {where}") from error
         now, together = self.lasting(), self.scenario.together
         for name, data in now.items() if not self.scenario.stages else ():
             assert data in (self.before.get(name), self.after.get(name)), f"{name} is neither old nor new; {where}"

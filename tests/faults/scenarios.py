@@ -9,16 +9,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from unittest.mock import patch
 
+import torch
+
 from faults.contract import PASSING, Scenario, command
 from small_translators import random_translator, sentences
 from tongsa.base.errors import TongsaError
 from tongsa.base.files import replacing, write_atomically
 from tongsa.cli.lines import LineTranslation, OutputFormat
 from tongsa.decoding import Search
+from tongsa.models.weights import load_model
 from tongsa.runs.directory import Run
 from tongsa.server.http.keys import Allowances, Key
 from tongsa.server.http.limits import Limits
 from tongsa.server.work.glossaries import Dictionary, Glossaries, StoredGlossary
+from tongsa.training.checkpoint import Progress, latest, prune, put_damaged_aside, save_checkpoint
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translation
 
@@ -131,12 +135,51 @@ def change_server_data(folder: Path) -> None:
     allowances.save()
 
 
+def published(seed: int) -> Callable[[Path], None]:
+    def publish(folder: Path) -> None:
+        """Replace the weights and the card, as every better validation of a training does."""
+        random_translator(folder / "ko-en", seed=seed)
+
+    return publish
+
+
+def loads(folder: Path) -> None:
+    run = Run(folder / "ko-en")
+    card = run.read_card()
+    load_model(run, card, run.read_subwords(card), torch.device("cpu"))
+
+
+def checkpoint(*updates: int) -> Callable[[Path], None]:
+    def save(folder: Path) -> None:
+        for update in updates:
+            weights = {"w": torch.full((40,), float(update))}
+            save_checkpoint(folder / "checkpoints", weights, {"w.m": weights["w"] / 2}, Progress(update=update))
+            prune(folder / "checkpoints", 2, None)
+
+    return save
+
+
+def has_checkpoint(folder: Path) -> None:
+    """Set damaged checkpoints aside, as a resumed training does; an earlier or the new one remains."""
+    put_damaged_aside(folder / "checkpoints", lambda line: None)
+    newest = latest(folder / "checkpoints")
+    assert newest is not None
+    assert newest.update in (3, 4)
+    assert newest.weights()["w"].tolist() == [float(newest.update)] * 40
+
+
+OLD_CHECKPOINTS = re.compile(r"checkpoints/(?:0000000[12]|\.0000000\d\.(?:old|damaged))/.*|" + PASSING.pattern)
+
 QUICK = {
     "a file": Scenario(old_file, write_file),
     "a directory": Scenario(old_directory, write_directory),
     "bulk translation": Scenario(bulk_input, bulk(resume=False), again=bulk(resume=True)),
     "resumed bulk translation": Scenario(bulk_input, bulk(resume=True)),
     "server data": Scenario(server_data, change_server_data),
+    "published translator": Scenario(published(0), published(1), sound=loads, stages=True),
+    "checkpoint": Scenario(
+        checkpoint(1, 2, 3), checkpoint(4), sound=has_checkpoint, stages=True, ignored=OLD_CHECKPOINTS
+    ),
     "corpus convert": Scenario(corpus, on_corpus("convert", "--out", "FOLDER/out"), together=("out.ko", "out.en")),
     "corpus split": Scenario(
         corpus, on_corpus("split", "--valid", "10", "--test", "10", "--out", "FOLDER"), together=PARTS

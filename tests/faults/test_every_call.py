@@ -10,7 +10,7 @@ from faults.contract import Scenario, Trial, command
 from faults.scenarios import QUICK
 from tongsa.base.errors import TongsaError
 
-STEPS = {"corpus convert": 3, "corpus split": 5}
+STEPS = {"published translator": 3, "corpus convert": 3, "corpus split": 5}
 """Of these, one call in so many is tried; `python -m faults.sweep` tries all of them."""
 
 

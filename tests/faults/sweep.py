@@ -2,6 +2,9 @@
 
     PYTHONPATH=src:tests python -m faults.sweep                       all scenarios
     PYTHONPATH=src:tests python -m faults.sweep --only train --step 5  one call in five
+    PYTHONPATH=src:tests python -m faults.sweep --random-kills 30      bulk translation, killed at random moments
+
+The states after a loss of power (power.py) are tried, too, where a scenario is quick.
 
 A preloaded library (preload.c, needs a C compiler) makes the calls fail, so those of SentencePiece, safetensors and
 CTranslate2 are counted too. Each trial runs in a process of its own, forked from one that has imported everything.
@@ -11,8 +14,10 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import io
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -20,11 +25,14 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from pathlib import Path
 
 from faults.contract import ERRORS, Trial
+from faults.power import lose_power
 from faults.scenarios import LONG, QUICK
 from faults.watching import Call
+from small_translators import random_translator, sentences
 from tongsa.base.errors import TongsaError
 
 SOURCE = Path(__file__).with_name("preload.c")
@@ -91,7 +99,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help="part of the name of a scenario", default="")
     parser.add_argument("--step", type=int, default=1, help="try one call in so many")
+    parser.add_argument("--random-kills", type=int, default=0, help="only kill a bulk translation so often")
     given = parser.parse_args()
+    if given.random_kills:
+        kill_at_random(given.random_kills)
+        return
     if not hasattr(ctypes.CDLL(None), "faults_arm"):
         _start_again()
     total = 0
@@ -102,9 +114,47 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             trial = ChildTrial(scenario, Path(folder))
             failed, killed = trial.fail_every_call(ERRORS, given.step), trial.end_at_every_call(given.step)
-        total += failed + killed
-        print(f"{name:28} {failed:5} calls failed {killed:5} kills  {time.monotonic() - began:6.0f} s", flush=True)
-    print(f"{'sum':28} {total:5} trials")
+            with redirect_stderr(io.StringIO()):  # progress
+                lost = lose_power(Trial(scenario, Path(folder) / "power")) if name in QUICK else 0
+        total += failed + killed + lost
+        counts = f"{failed:5} calls failed {killed:5} kills {lost:5} losses of power"
+        print(f"{name:26} {counts}  {time.monotonic() - began:6.0f} s", flush=True)
+    print(f"{'sum':26} {total:5} trials")
+
+
+def kill_at_random(kills: int, seed: int = 1) -> None:
+    """Kill a bulk translation at random moments and resume it, until it has been killed often enough."""
+    draw = random.Random(seed)
+    done = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        translator = random_translator(folder / "ko-en")
+        lines = [f"{text} {number}\n" for number in range(60) for text, _ in sentences(100)]
+        (folder / "in").write_text("".join(lines))
+
+        def job(output: str) -> subprocess.Popen[bytes]:
+            files = ["--input", folder / "in", "--output", folder / output, "--resume"]
+            command = [sys.executable, "-m", "tongsa", "translate", translator, *files, "--beam", "1", "--threads", "1"]
+            return subprocess.Popen(list(map(str, command)), stderr=subprocess.DEVNULL)
+
+        began = time.monotonic()
+        assert job("whole").wait() == 0
+        seconds = time.monotonic() - began
+        while done < kills:
+            for path in folder.glob("*out*"):
+                path.unlink()
+            while True:
+                with job("out") as process:
+                    try:
+                        process.wait(draw.uniform(0.1, 1) * seconds)
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                        done += 1
+                        continue
+                assert process.returncode == 0
+                break
+            assert (folder / "out").read_bytes() == (folder / "whole").read_bytes()
+        print(f"{done} kills of a bulk translation of {len(lines):,} lines: the same bytes")
 
 
 def _start_again() -> None:

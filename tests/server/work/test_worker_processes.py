@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -222,11 +223,16 @@ def test_where_no_process_can_be_started_a_request_is_told_to_come_back(
         answer = sent(client, "some words", ".txt")
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
         monkeypatch.undo()
+        monkeypatch.setattr(sys, "executable", shutil.which("false"))
+        assert sent(client, "some words", ".txt").status_code == 503
+        monkeypatch.undo()
         assert translated(client, "some words", ".txt") == "SOME WORDS"
 
 
 def test_a_worker_ends_with_the_service_that_started_it() -> None:
+    nothing: Any = None
     worker = processes.WorkerProcess(0)
+    worker.begin(1, BlockingQueue(nothing, nothing))
     worker._channel.close()
     assert worker._process.wait(60) == 0
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 
 from tongsa.base.errors import CorpusError
@@ -27,7 +27,9 @@ from tongsa.translation.sentences import Part
 
 IDLE_SECONDS = 60.0
 """An idle worker ends after this time."""
-PATIENCE = 4
+START_SECONDS = 120.0
+"""Most seconds that a process may take to start."""
+PATIENCE = 8
 """On a busy machine a second of processor time may take this many; on Windows, only this time is limited."""
 
 
@@ -95,7 +97,7 @@ class Workers:
     ) -> tuple[Message, bytes]:
         worker = self._take()
         try:
-            worker.begin(self.seconds)
+            worker.begin(self.seconds, request)
             answer, result = worker.ask({**task, "seconds": self.seconds}, data, request)
             while "translate" in answer:
                 reply = worker.translations(answer, translators)
@@ -118,8 +120,8 @@ class Workers:
             try:
                 worker = WorkerProcess(self.memory)
             except OSError as error:
-                log_failure("no worker can be started", error, {"why": error.strerror})
-                raise Refusal(503, "No process can be started to read the document", retry_after=10) from error
+                log_failure("worker not started", error, {"why": error.strerror})
+                raise _not_started() from error
             self._all.add(worker)
             return worker
 
@@ -142,6 +144,8 @@ class Workers:
         if request.ended or self._closed:
             return CancelledError()
         log_event("worker ended", {"why": ended.why, "code": ended.code}, logging.WARNING)
+        if ended.why == "start":
+            return _not_started()
         if ended.why == "time":
             return Refusal(413, f"The document takes more than {self.seconds} seconds to read and rebuild")
         return Refusal(500, "The document cannot be read: the process that read it has crashed")
@@ -165,7 +169,7 @@ class WorkerEnded(Exception):
     def __init__(self, why: str, code: int) -> None:
         super().__init__(why)
         self.why = why
-        """`time` or `crash`."""
+        """`start`, `time` or `crash`."""
         self.code = code
 
 
@@ -186,6 +190,7 @@ class WorkerProcess:
         self._channel = Channel(self._process.stdout, self._process.stdin)
         self._killed = ""
         self._seconds = 0.0
+        self._started = False
         self.ready = False
         """Whether it can take another task."""
         self.idle_since = 0.0
@@ -194,28 +199,40 @@ class WorkerProcess:
     def alive(self) -> bool:
         return not self._killed and self._process.poll() is None
 
-    def begin(self, seconds: int) -> None:
-        """Begin a task, with a limit of seconds for all its `ask`s together."""
+    def begin(self, seconds: int, request: BlockingQueue) -> None:
+        """Begin a task, with a limit of seconds for all its `ask`s together; wait for a new process to start."""
         self.ready = False
+        if not self._started:
+            self._limited(self._channel.receive, START_SECONDS, "start", request)
+            self._started = True
         self._seconds = seconds * PATIENCE or threading.TIMEOUT_MAX
 
     def ask(self, message: Message, data: bytes, request: BlockingQueue) -> tuple[Message, bytes]:
         """Send a message and wait for the answer; the process is killed when the time or the request is over."""
+
+        def exchange() -> tuple[Message, bytes]:
+            self._channel.send(message, data)
+            return self._channel.receive()
+
         began = time.monotonic()
-        timer = threading.Timer(self._seconds, self.kill, ("time",))
+        answer, result = self._limited(exchange, self._seconds, "time", request)
+        self._seconds = max(0.001, self._seconds - (time.monotonic() - began))
+        self.ready = answer.get("last") is False
+        return answer, result
+
+    def _limited(
+        self, exchange: Callable[[], tuple[Message, bytes]], seconds: float, why: str, request: BlockingQueue
+    ) -> tuple[Message, bytes]:
+        timer = threading.Timer(seconds, self.kill, (why,))
         timer.daemon = True
         timer.start()
         try:
             with request.interrupted_by(lambda: self.kill("request")):
-                self._channel.send(message, data)
-                answer, result = self._channel.receive()
+                return exchange()
         except (OSError, EOFError, ValueError):  # ValueError: the pipe was closed by `end`
             raise self._ended() from None
         finally:
             timer.cancel()
-        self._seconds = max(0.001, self._seconds - (time.monotonic() - began))
-        self.ready = answer.get("last") is False
-        return answer, result
 
     def translations(self, asked: Message, translators: Sequence[RequestTranslator]) -> Message:
         """The reply to a request for translations. If there are none, the worker abandons its task."""
@@ -236,6 +253,8 @@ class WorkerProcess:
 
     def _ended(self) -> WorkerEnded:
         code = self._process.wait()
+        if not self._started:
+            return WorkerEnded("start", code)
         over = self._killed == "time" or code == -getattr(signal, "SIGXCPU", 0)
         return WorkerEnded("time" if over else "crash", code)
 
@@ -247,6 +266,10 @@ class WorkerProcess:
         self.kill("end")
         self._process.wait()
         self._channel.close()
+
+
+def _not_started() -> Refusal:
+    return Refusal(503, "No process can be started to read the document", retry_after=10)
 
 
 def _cards(translators: Sequence[RequestTranslator]) -> list[Message]:

@@ -176,7 +176,9 @@ def main() -> None:
     writer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no message
     _limit_memory(int(sys.argv[1]))
-    Worker(Channel(sys.stdin.buffer, writer)).serve()
+    channel = Channel(sys.stdin.buffer, writer)
+    channel.send({"started": True})
+    Worker(channel).serve()
 
 
 if __name__ == "__main__":

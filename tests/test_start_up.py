@@ -46,6 +46,11 @@ def test_a_compiled_engine_translates_and_scores_without_torch(directory: Path) 
     assert imported(TRANSLATE, str(directory), "auto", sentences(1)[0][0]) == "[]"
 
 
+def test_a_compiled_engine_needs_no_numpy_either(directory: Path) -> None:
+    script = TRANSLATE + "assert 'numpy' not in sys.modules, sorted(sys.modules)"
+    assert imported(script, str(directory), "ctranslate2", sentences(1)[0][0]) == "[]"
+
+
 def test_the_native_engine_has_torch(directory: Path) -> None:
     assert "torch" in imported(TRANSLATE, str(directory), "native", sentences(1)[0][0])
 

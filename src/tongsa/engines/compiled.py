@@ -25,10 +25,10 @@ from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.base.regular import open_regular
 from tongsa.config import TransformerSection
 from tongsa.engines.precision import LARGEST_ERROR, cpu_facts, relative_error, weight_bits, written_by
-from tongsa.engines.weights import read_weights, shapes
+from tongsa.engines.shapes import shapes
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
-from tongsa.runs.weights import check_weights
+from tongsa.runs.header import check_weights
 from tongsa.text.subwords import Subwords
 
 ABOUT = "tongsa.json"
@@ -108,7 +108,9 @@ class CompiledEngines:
         return digest.hexdigest()[:32]
 
     def _write(self, folder: Path, precision: str, *, shortlist: bool) -> None:
+        # These import numpy, which is not needed once the engine is compiled.
         from tongsa.engines.ctranslate2_export import write_ctranslate2
+        from tongsa.engines.weights import read_weights
 
         weights = read_weights(self.run, self.card, self.config, self.subwords)
         about: dict[str, Any] = {"precision": precision}

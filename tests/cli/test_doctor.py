@@ -66,3 +66,13 @@ def test_options_have_an_upper_limit_that_is_told(tongsa: Tongsa, directory: Pat
     assert done.code == 2
     assert option in done.err
     assert re.search(r"\b1000\b", done.err)
+
+
+def test_control_sequences_in_a_strangers_files_do_not_reach_the_terminal(tongsa: Tongsa, directory: Path) -> None:
+    card = json.loads((directory / "translator.json").read_text(encoding="utf-8"))
+    card["recipe"]["model"]["\x1b[2J"] = 1
+    (directory / "translator.json").write_text(json.dumps(card), encoding="utf-8")
+    done = tongsa("translate", directory, "text")
+    assert done.code == 2
+    assert r"unknown key model.\x1b[2J" in done.err
+    assert "\x1b[2J" not in done.err + tongsa("doctor", directory).out

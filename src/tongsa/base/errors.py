@@ -30,6 +30,10 @@ class TongsaError(Exception):
     def __str__(self) -> str:
         return "\n  ".join((self.what, *self.explanation))
 
+    def printable(self) -> str:
+        """Return the message for a terminal: names in a stranger's files may hold its control sequences."""
+        return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in str(self))
+
 
 class UsageError(TongsaError):
     """The command or call does not make sense."""

@@ -111,7 +111,7 @@ def main() -> None:
         with torch_needed(f"tongsa {only}" if only else "this command"):
             application(only)(prog_name="tongsa")  # also when run as `python -m tongsa`
     except TongsaError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {error.printable()}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -43,7 +43,7 @@ def _checked(name: str, check: Callable[[], str]) -> Check:
     try:
         return Check(name, True, check())
     except TongsaError as error:
-        return Check(name, False, str(error))
+        return Check(name, False, error.printable())
 
 
 def _files(run: Run) -> str:

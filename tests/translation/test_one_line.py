@@ -96,16 +96,12 @@ def test_log_probabilities_stay_those_of_the_model(translator: Translator) -> No
         assert one.log_probability < -30, "it was made to write what it hardly would"
 
 
-def test_a_shortlist_does_not_bring_them_back(directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shortlist_does_not_bring_them_back(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     subwords = small_subwords()
-    wild = sorted(subwords.target.unwritable)
-    listed: dict[int | None, list[int]] = {None: [*wild, *range(300, 500)]}
-    monkeypatch.setattr(shortlist, "training_ids", lambda directory: None)
-    monkeypatch.setattr(shortlist, "fingerprint", lambda directory: "", raising=False)
-    monkeypatch.setattr(shortlist, "learn", lambda pairs, subwords: listed)
-    fast = Translator.load(
-        directory, engine="ctranslate2", precision="float32", device="cpu", threads=1, shortlist=True
-    )
+    listed = shortlist.as_text({None: [*subwords.target.unwritable, *range(300, 500)]}, subwords)
+    monkeypatch.setattr(shortlist, "fingerprint", lambda directory: "")
+    monkeypatch.setattr(shortlist, "write_shortlist", lambda folder, *_: (folder / shortlist.FILE).write_text(listed))
+    fast = Translator.load(directory, precision="float32", device="cpu", threads=1, shortlist=True)
     sources = [fast.subwords.source.encode(source) for source, _ in sentences(4)]
     for search in (Search(), Search(beam=1), Search(sampling=Sampling())):
         for (one,) in fast.engine.translate(sources, search):

@@ -60,8 +60,8 @@ KINDS: dict[str, str] = {
     ),
     "qt": r"%L?\d{1,2}(?![\d$])",
     "number": (
-        rf"(?<![\w.,])(?<!\d['\u202f\u00a0])"
-        rf"(?:[€$£¥₩]\s?{_DIGITS}|{_DIGITS}[ \u00a0\u202f]?(?:{_UNITS})(?![A-Za-z\d'’]))"
+        rf"(?<![\w.,])(?:[€$£¥₩]\s?{_DIGITS}"
+        rf"|(?=\d)(?<!\d['\u202f\u00a0]){_DIGITS}[ \u00a0\u202f]?(?:{_UNITS})(?![A-Za-z\d'’]))"
     ),
 }
 

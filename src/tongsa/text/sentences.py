@@ -203,6 +203,8 @@ ABBREVIATIONS: dict[str, set[str]] = {
 }
 """Abbreviations that end in a full stop within a sentence; in lower case, without the full stop."""
 
+_KNOWN = {language: _EVERYWHERE | words for language, words in ABBREVIATIONS.items()}
+
 ORDINALS = {"de", "da", "nb", "nn", "no", "fi", "cs", "sk", "hu", "pl", "sl", "hr", "et", "is", "tr", "lv"}
 """Languages that write `3.` for `third`."""
 
@@ -228,12 +230,13 @@ def _sentences(text: str, language: str) -> Iterator[str]:
     for match in _END.finditer(text):
         if match.end() == len(text):
             break
-        if match["line"]:
-            ends = match.start() > first  # otherwise there is nothing but white space yet
-        elif match["wide"]:
+        kind = match.lastgroup
+        if kind == "marks":
+            ends = _ends(text, first, match, language)
+        elif kind == "wide":
             ends = not _goes_on_after_quote(text, match)
         else:
-            ends = _ends(text, first, match, language)
+            ends = match.start() > first  # otherwise there is nothing but white space yet
         if ends:
             yield text[begin : match.end()]
             begin = match.end()
@@ -243,7 +246,7 @@ def _sentences(text: str, language: str) -> Iterator[str]:
 
 
 def _after_spaces(text: str, at: int) -> int:
-    space = _SPACE.match(text, at)
+    space = _SPACE.match(text, at) if text[at : at + 1].isspace() else None
     return space.end() if space else at
 
 
@@ -266,7 +269,7 @@ def _ends(text: str, begin: int, match: re.Match[str], language: str) -> bool:
     if _is_number(word):
         is_list = match.start() - begin == len(word)
         return not (is_list or (language in ORDINALS and len(word) <= 2))
-    if word.lower() in _EVERYWHERE | ABBREVIATIONS.get(language, set()):
+    if word.lower() in _KNOWN.get(language, _EVERYWHERE):
         # "No. 5", but "He said no. Then": only a number follows these for certain
         return word.lower() == "no" and not first.isdigit()
     return not _INITIALS.search(word) or language in ("ko", "ja", "zh")

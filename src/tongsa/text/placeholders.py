@@ -25,7 +25,8 @@ _BARE = r"""\s++[\w:.@-]++(?:\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'|[^\s"'<>=`]++)|(?!\
 _WITH_LESS_THAN = r"""\s++[\w:.@-]++\s*+=\s*+(?:"(?:[^"<]*+<){1,4}+[^"<]*+"|'(?:[^'<]*+<){1,4}+[^'<]*+')"""
 ATTRIBUTES = rf"(?:{_BARE})*+(?:{_WITH_LESS_THAN}(?:{_BARE})*+){{0,4}}+"
 """The attributes of a tag; at most four of their values have a `<`, and at most four each."""
-COMMENT = r"<!--(?:[^<-]|-(?!->)|<(?!!--))*+-->"
+_COMMENT_REST = r"!--(?:[^<-]|-(?!->)|<(?!!--))*+-->"
+COMMENT = f"<{_COMMENT_REST}"
 _NESTED = r"(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+"
 # Scripts written without spaces, and closing marks, end a URL: "https://tongsa.example에서" is a URL and a particle.
 _URL = r"""[^\s<>"'`{}|\\^\u2018-\u201f\u2026\u00ab\u00bb\u3000-\u9fff\uac00-\ud7af\uff00-\uffef]"""
@@ -42,7 +43,7 @@ KINDS: dict[str, str] = {
         r"(?<!`)(?P<ticks>`{1,3})(?!`)(?=[^`\s][^`\n]*+(?<!\s)(?P=ticks)(?!`))"
         r"[^`'\n]*+(?:'[^`'\n]*+'[^`'\n]*+)*+(?P=ticks)(?!`)"
     ),
-    "tag": rf"{COMMENT}|</?+(?:[A-Za-z][\w:.-]*+|\d++){ATTRIBUTES}\s*+/?+>",
+    "tag": rf"<(?:{_COMMENT_REST}|/?+(?:[A-Za-z][\w:.-]*+|\d++){ATTRIBUTES}\s*+/?+>)",
     "url": rf"\b(?:(?:https?|ftps?|file|ssh|git|ws)://|mailto:|www\.(?=[a-z0-9])){_URL}++",
     "email": r"(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+",
     "entity": r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",

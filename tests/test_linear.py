@@ -16,10 +16,12 @@ import tongsa
 from documents.fakes import Fake, upper
 from pumping import MOST, Pump, growth, repeated
 from tongsa.documents import Options, read_document
+from tongsa.documents.glossary import Glossary, seen_form
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Languages
 from tongsa.server.work.marked import elements
 from tongsa.text.lines import nfc
+from tongsa.text.placeholders import find
 from tongsa.text.sentences import split
 
 SOURCE = Path(tongsa.__file__).parent
@@ -187,6 +189,33 @@ def test_text_is_cut_in_linear_time(language: str) -> None:
         for unit in units
     }
     assert not {unit: ratio for unit, ratio in growths.items() if ratio > MOST}
+
+
+def test_placeholders_are_found_in_linear_time() -> None:
+    parts = [
+        "<a ",
+        "<a b='",
+        "<a b=' c='<",
+        "<!--",
+        "{a,plural,{",
+        "`'",
+        "`a",
+        "%(",
+        "http://",
+        "http://a)",
+        "1,",
+        "1'",
+    ]
+    parts += ["a@", "$a", "{{", "{a", "&a", "www.", "mailto:.", "%0"]
+    growths = {part: growth(find, repeated("", part, ""), quick=0.1, long=16_000) for part in parts}
+    assert not {part: ratio for part, ratio in growths.items() if ratio > MOST}
+
+
+def test_terms_are_found_in_linear_time() -> None:
+    glossary = Glossary({"a": "b", "a a": "c", "aaaa": "d", "파일": "e"})
+    for part in ("a", "a ", "aaa ", "파"):
+        assert growth(glossary.terms_in, repeated("", part, ""), quick=0.1, long=16_000) <= MOST
+        assert growth(lambda text: seen_form("aaaa aaa", text), repeated("", part, ""), 0.1, 16_000) <= MOST
 
 
 def test_accents_in_a_row_are_normalised_in_linear_time() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from fakes import Fake, identity, upper
 
-from tongsa.base.errors import CorpusError
-from tongsa.documents import Options, read_document
+from tongsa.base.errors import CorpusError, TongsaError
+from tongsa.documents import Options, read_document, translate_document
 from tongsa.documents.glossary import Glossary
 from tongsa.documents.placeholders import MOST_MARKS, mask
 from tongsa.documents.translate import translate_segments
@@ -157,3 +157,12 @@ def test_a_term_with_an_odd_capital_is_found(term: str, text: str) -> None:
     (found,) = Glossary({term: "x"}).terms_in(text)
     assert isinstance(found, Mark)
     assert found.output == "X"
+
+
+@pytest.mark.parametrize("letters", [250, 300])
+def test_a_name_that_is_too_long_is_a_clear_error(letters: int, tmp_path: Path) -> None:
+    source = tmp_path / f"{'a' * letters}.txt"
+    if letters < 255:
+        source.write_text("some words")
+    with pytest.raises(TongsaError, match="too long"):
+        translate_document(upper(), source)

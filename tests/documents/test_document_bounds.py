@@ -194,3 +194,20 @@ def test_the_work_for_a_unit_grows_with_its_segments(version: str, monkeypatch: 
         translated(data, "a.xliff")
         counts.append(looks)
     assert counts[2] - counts[1] < 2.5 * (counts[1] - counts[0]), counts
+
+
+def test_the_charset_that_a_catalog_gets_is_the_one_it_is_written_in() -> None:
+    message = 'msgid "charset=utf-7 for all"\nmsgstr ""\n'
+    assert b"charset=UTF-8" in translated(message.encode(), "a.po")
+    western = Options(languages=OPTIONS.languages, encoding="cp1252")
+    document = read_document('msgid "déjà vu"\nmsgstr ""\n'.encode("cp1252"), Path("a.po"), western)
+    written = document.write(translate_segments(document.segments, upper()))
+    assert "charset=CP1252" in written.decode("cp1252")
+    assert "DÉJÀ VU" in written.decode("cp1252")
+
+
+@pytest.mark.parametrize("charset", ["utf-7", "utf-16", "cp037"])
+def test_a_charset_that_is_not_like_ascii_is_refused_for_catalogs(charset: str) -> None:
+    text = f'msgid ""\nmsgstr "Content-Type: text/plain; charset={charset}\\n"\n\nmsgid "a"\nmsgstr ""\n'
+    with pytest.raises(CorpusError, match=rf"a\.po: not a charset for catalogs: {charset}"):
+        translated(text.encode(), "a.po")

@@ -32,7 +32,9 @@ from tongsa.text.lines import encoding_name, nfc, read_lines
 HEADER = 8192
 """The charset is looked for in so many bytes."""
 _MESSAGES = ("msgid", "msgid_plural")
-_CHARSET = re.compile(rb"charset=([A-Za-z0-9_.:-]*[A-Za-z0-9])")
+_CHARSET = re.compile(
+    r'(Content-Type:(?:[^\\\n]|"\r?\n\s{0,9}"){0,200}?charset=)([A-Za-z0-9_.:-]{0,60}[A-Za-z0-9])', re.IGNORECASE
+)
 _LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
 _HEADER = {
@@ -113,19 +115,27 @@ def catalog_charset(data: bytes, path: Path, reading: Reading) -> str:
     named = _named_charset(data)
     if encoding_name(reading.encoding) != "utf-8" or not named:
         return reading.encoding
+    return _checked(named, path)
+
+
+def _checked(charset: str, path: Path) -> str:
+    """Refuse unknown charsets, and those in which quotes and backslashes are not what they are in ASCII."""
     try:
-        encoding_name(named)
+        if _ASCII.encode(encoding_name(charset)) == _ASCII.encode():
+            return charset
+        what = f"not a charset for catalogs: {charset}"
     except CorpusError as error:
-        raise CorpusError(
-            f"{path}: {error.what}", "Correct its header, or name the encoding:  --encoding cp1252"
-        ) from error
-    return named
+        what = error.what
+    raise CorpusError(f"{path}: {what}", "Correct its header, or name the encoding:  --encoding cp1252")
+
+
+_ASCII = 'msgid "\\n#~"'
 
 
 def _named_charset(data: bytes) -> str | None:
     """Return the charset of the header, except the placeholder of templates."""
-    named = _CHARSET.search(data[:HEADER])
-    return named[1].decode() if named and named[1] != b"CHARSET" else None
+    named = _CHARSET.search(data[:HEADER].decode("latin-1"))
+    return named[2] if named and named[2] != "CHARSET" else None
 
 
 class Contexts:
@@ -185,7 +195,8 @@ def _digest(text: str) -> bytes:
 
 
 def open_document(data: bytes, path: Path, options: Options) -> PoDocument:
-    encoded = Encoded.read(data, path, options.encoding or _named_charset(data))
+    named = _named_charset(data)
+    encoded = Encoded.read(data, path, options.encoding or (_checked(named, path) if named else None))
     lines = (line.group() for line in re.finditer(r"[^\n]*\n|[^\n]+", encoded.text))
     found = [entry for entry in entries(lines, path) if not entry.obsolete]
     header = next(filter(_is_header, found), None)
@@ -259,7 +270,7 @@ class PoDocument:
         try:
             return self.encoded.mark + text.encode(self.encoded.encoding)
         except UnicodeEncodeError:
-            return re.sub(r"(charset=)[A-Za-z0-9_.:-]*[A-Za-z0-9]", r"\1UTF-8", text, count=1).encode()
+            return _CHARSET.sub(r"\1UTF-8", text, count=1).encode()
 
     def _entry_edits(self, entry: Entry, outcomes: Sequence[Outcome]) -> list[tuple[int, int, str]]:
         if entry.is_plural:
@@ -283,7 +294,7 @@ class PoDocument:
             new["Language"] = self.target
             new.pop("Plural-Forms", None)
         if "charset=CHARSET" in new["Content-Type"]:
-            new["Content-Type"] = "text/plain; charset=UTF-8"
+            new["Content-Type"] = f"text/plain; charset={self.encoded.encoding.upper()}"
         has_plurals = any(entry.is_plural for entry, _ in self._entries)
         if has_plurals and not ("Plural-Forms" in new and Plurals.parse(new["Plural-Forms"])):
             new["Plural-Forms"] = forms_of(self.target)

@@ -145,7 +145,7 @@ def test_all_problems_are_told_together() -> None:
         ("training.schedule", "cosine", "needs a peak"),
         ("training.clip", "[" * 10_000, "a number"),
         ("corpus.encoding", "5", "a text"),
-        ("subwords.character_coverage", "0.5", "between 0.9 and 1"),
+        ("subwords.character_coverage", "0.97", "between 0.98 and 1"),
         ("modell.d_model", "5", "did you mean model"),
         ("d_model", "5", "SECTION.KEY=VALUE"),
         ("model.", "5", "unknown key"),

@@ -11,6 +11,7 @@ from reach import reached
 from torch import Tensor
 from torch.nn.functional import conv2d, embedding
 
+from tongsa.models import neural_gpu
 from tongsa.models.contracts import token_mask
 from tongsa.models.neural_gpu import CGRU, NeuralGPU, NeuralGPUSection
 
@@ -130,3 +131,35 @@ def test_gates_begin_by_keeping_the_image() -> None:
     for unit in make().encoder:
         assert bool((unit.gates.bias == 1).all())
         assert not unit.change.bias.any()
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+def test_steps_that_are_computed_again_give_the_same_gradient_bit_for_bit(
+    monkeypatch: pytest.MonkeyPatch, length: int
+) -> None:
+    gradients = []
+    for most in (1 << 40, 0):
+        monkeypatch.setattr(neural_gpu, "MOST_KEPT", most)
+        model = make(dropout=0.2).train()
+        source, mask = sentence(length)
+        source, mask = source.repeat(2, 1), mask.repeat(2, 1)
+        mask[1, length // 2 + 1 :] = False
+        torch.manual_seed(2)
+        features = model.features(model.encode(source, mask), source)
+        features.square().sum().backward()
+        gradients.append([features.detach(), *(p.grad for p in model.parameters() if p.grad is not None)])
+    assert all(torch.equal(once, again) for once, again in zip(*gradients, strict=True))
+
+
+def test_long_sentences_keep_little_for_the_backward_pass() -> None:
+    """256 subwords on both sides, at the width that `auto` chooses: 9 GB without computing steps again."""
+    model = make(d_model=256, rows=4)
+    image = torch.empty(1, 4, 314, 256, device="meta")
+    inside = model.config.layers * (2 * 9 + neural_gpu.KEPT_BESIDE_TAPS)
+    kept = 0
+    for inputs in (1, 7):
+        segments = [steps for steps, _ in model._segments(257, image, inputs)]
+        assert [step for steps in segments for step in steps] == list(range(257))
+        kept += len(segments) * inputs + max(map(len, segments)) * inside
+    assert 2 * 257 * inside * image.numel() * 4 > 9e9
+    assert kept * image.numel() * 4 < 1.3e9

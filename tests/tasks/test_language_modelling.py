@@ -21,13 +21,16 @@ import torch
 import tongsa
 from tongsa import LanguageModel
 from tongsa.base.errors import CorpusError, DirectoryError, RecipeError, UsageError
+from tongsa.base.progress import Silent
 from tongsa.data.batches import Position
 from tongsa.data.streams import PieceOrder, PreparedText, cut
 from tongsa.decoding.search import Sampling
 from tongsa.models.contracts import NO_MEMORY
 from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
 from tongsa.tasks.language_model import log_loss
-from tongsa.text.subwords import END
+from tongsa.tasks.language_modelling import LanguageModelling
+from tongsa.text.subwords import END, VocabularySizeError
 from tongsa.training.checkpoint import latest
 
 NAMES = ["ara", "bom", "cha", "dal", "eun", "gil", "hae", "iru"]
@@ -290,3 +293,14 @@ def test_a_directory_of_another_task_is_no_language_model(tmp_path: Path) -> Non
     (tmp_path / "translator.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(DirectoryError, match="trained for qa"):
         LanguageModel.load(tmp_path)
+
+
+def test_a_small_text_gets_the_vocabulary_that_it_bears_unless_one_was_asked_for(text: Path, tmp_path: Path) -> None:
+    def prepare(name: str, settings: dict[str, str]) -> int:
+        options = TrainOptions(corpora=(str(text),), task="lm", settings=settings, threads=1, device="cpu")
+        return LanguageModelling().prepare(Run(tmp_path / name), options, Silent()).subwords.size
+
+    size = prepare("small", {})
+    assert size == PreparedText.open(tmp_path / "small").vocabulary.pad
+    with pytest.raises(VocabularySizeError, match="too small for a vocabulary of 9,000"):
+        prepare("asked", {"subwords.size": "9000"})

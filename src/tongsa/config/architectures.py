@@ -57,6 +57,11 @@ class ModelSection:
         return None
 
     @property
+    def largest_chunk(self) -> int:
+        """Target tokens that a CPU has memory for at once, unless the recipe says; a GPU has for eight times as many."""
+        return 2048
+
+    @property
     def context(self) -> int:
         """Tokens before the target that a language model reads as memory; 0 for most models."""
         return 0

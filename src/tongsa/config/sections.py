@@ -86,8 +86,8 @@ class SubwordsSection:
             found.append(f"sampling is {self.sampling}; a {self.kind} vocabulary has only one segmentation")
         if self.kind == "byte" and not self.byte_fallback:
             found.append("byte_fallback is false; a vocabulary of bytes needs it")
-        if not 0.9 <= self.character_coverage <= 1.0:
-            found.append(f"character_coverage is {self.character_coverage}; it must be between 0.9 and 1")
+        if not 0.98 <= self.character_coverage <= 1.0:  # SentencePiece takes no less
+            found.append(f"character_coverage is {self.character_coverage}; it must be between 0.98 and 1")
         return found
 
 

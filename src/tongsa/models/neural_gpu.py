@@ -9,11 +9,13 @@ it takes as many steps as it has tokens, on n = a|s| + b columns of its own, so 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from tongsa.config.architectures import MAX_LAYERS, ModelSection
 from tongsa.config.complexity import Facts, LayerKind
@@ -59,6 +61,10 @@ class NeuralGPUSection(ModelSection):
     """b of n = a|s| + b."""
     tied: bool = True
     """Share one matrix between embeddings and output, as in the Transformer; without a joint vocabulary, only two."""
+
+    @property
+    def largest_chunk(self) -> int:
+        return 64
 
     def problems(self) -> list[str]:
         found = super().problems() + odd(self.kernel)
@@ -143,6 +149,23 @@ class Tape(nn.Module):
         return tape + nn.functional.pad(added[:, :, :, first:last], (0, 0, *around, 0, self.w - self.below))
 
 
+Run = Callable[..., Any]
+
+MOST_KEPT = 1 << 28
+"""Bytes that reading or writing keeps for the backward pass; what would need more is partly computed again."""
+
+KEPT_BESIDE_TAPS = 5
+"""Images that a CGRU keeps for the backward pass, besides the taps of its two products."""
+
+
+def _once(segment: Callable[..., Any], *state: Any) -> Any:
+    return segment(*state)
+
+
+def _again(segment: Callable[..., Any], *state: Any) -> Any:
+    return checkpoint(segment, *state, use_reentrant=False, preserve_rng_state=False)  # no dropout in there
+
+
 class NeuralGPU(Seq2Seq):
     """An active memory: all of the image changes in every step, rather than one place being attended to."""
 
@@ -167,22 +190,50 @@ class NeuralGPU(Seq2Seq):
         mask = token_mask(columns, width).to(self.output.weight.dtype)
         x = self._embed(self.source_embedding, source) * source_mask[..., None]
         s = nn.functional.pad(x[:, None], (0, 0, 0, width - source.shape[1], 0, self.config.rows - 1))
-        for step in range(int(lengths.max())):
-            after = s
-            for unit in self.encoder:
-                after = unit(after, mask[:, None, :, None])
-            going_on = step < lengths
-            s = after if bool(going_on.all()) else torch.where(going_on[:, None, None, None], after, s)
+
+        def read(s: Tensor, steps: range) -> Tensor:
+            for step in steps:
+                after = s
+                for unit in self.encoder:
+                    after = unit(after, mask[:, None, :, None])
+                going_on = step < lengths
+                s = after if bool(going_on.all()) else torch.where(going_on[:, None, None, None], after, s)
+            return s
+
+        for steps, run in self._segments(int(lengths.max()), s, inputs=1):
+            s = run(read, s, steps)
         return s, mask
 
     def features(self, memory: Tree, target: Tensor) -> Tensor:
         d, mask = cast(Memory, memory)
         added = self.tape(self._embed(self.target_embedding, target))
-        tape, read = self._empty_tape(d), []
-        for step in range(target.shape[1]):
-            d, tape = self._advance(d, mask, tape, added[:, step], step)
-            read.append(self._read(d, mask, step))
-        return self._dropped(torch.stack(read, dim=1))
+        tape, written = self._empty_tape(d), []
+
+        def write(d: Tensor, tape: Tensor, steps: range) -> tuple[Tensor, ...]:
+            read = []
+            for step in steps:
+                d, tape = self._advance(d, mask, tape, added[:, step], step)
+                read.append(self._read(d, mask, step))
+            return d, tape, *read
+
+        for steps, run in self._segments(target.shape[1], d, inputs=1 + 3 * self.config.layers):
+            d, tape, *read = run(write, d, tape, steps)
+            written += read
+        return self._dropped(torch.stack(written, dim=1))
+
+    def _segments(self, steps: int, image: Tensor, inputs: int) -> Iterator[tuple[range, Run]]:
+        """Cut the steps into segments, and say how to run each: plainly, or computed again in the backward pass.
+
+        Of those computed again only the beginnings are kept, which are `inputs` images each. The best length balances
+        the beginnings of all segments with the inside of one.
+        """
+        inside = self.config.layers * (2 * self.config.kernel**2 + KEPT_BESIDE_TAPS)
+        if not torch.is_grad_enabled() or steps * inside * image.numel() * image.element_size() <= MOST_KEPT:
+            yield range(steps), _once
+            return
+        length = max(1, round(math.sqrt(steps * inputs / inside)))
+        for first in range(0, steps, length):
+            yield range(first, min(first + length, steps)), _again
 
     def start(self, memory: Tree) -> State:
         s, _ = cast(Memory, memory)

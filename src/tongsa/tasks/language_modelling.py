@@ -30,7 +30,7 @@ from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
 from tongsa.tasks.language_model import LANGUAGE_MODEL, LanguageModel, log_loss
-from tongsa.text.subwords import END
+from tongsa.text.subwords import END, VocabularySizeError
 
 DEFAULT_RECIPE = "lm"
 SELECTS = "perplexity"
@@ -54,9 +54,19 @@ class LanguageModelling(Task[LanguageModel]):
         _refuse_what_translation_alone_has(options)
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _check(recipe)
-        threads = options.threads or usable_cores()
-        prepare_text(run.path, options.corpora, options.valid, recipe, seed=options.seed, threads=threads, show=show)
-        return recipe
+
+        def write(using: Recipe) -> Recipe:
+            threads = options.threads or usable_cores()
+            prepare_text(run.path, options.corpora, options.valid, using, seed=options.seed, threads=threads, show=show)
+            return using
+
+        try:
+            return write(recipe)
+        except VocabularySizeError as error:
+            if options.recipe != "auto" or "subwords.size" in options.settings:
+                raise
+            show.say(f"vocabulary {error.bearable:,} instead: {error.what}")
+            return write(recipe.with_settings({"subwords.size": str(error.bearable)}))
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> LanguageModellingObjective:
         return LanguageModellingObjective(PreparedText.open(run.path), recipe, options)

@@ -261,6 +261,7 @@ def resolved(recipe: Recipe, threads: int, device: torch.device) -> Recipe:
 def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
     """The recipe's chunk size, or the fastest one; never more than a process's share of an update."""
     fastest = (2048 if recipe.model.d_model <= NARROW else 1024) if on_cpu else 8192
+    fastest = min(fastest, recipe.model.largest_chunk * (1 if on_cpu else 8))
     section = recipe.training
     return min(section.chunk_tokens or fastest, max(1, section.batch_tokens // processes))
 

@@ -58,7 +58,7 @@ class ModelSection:
 
     @property
     def largest_chunk(self) -> int:
-        """Target tokens that a CPU has memory for at once, unless the recipe says; a GPU has for eight times as many."""
+        """Target tokens that a CPU has memory for at once, unless the recipe says; a GPU has it for eight times more."""
         return 2048
 
     @property

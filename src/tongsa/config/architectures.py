@@ -58,7 +58,7 @@ class ModelSection:
 
     @property
     def largest_chunk(self) -> int:
-        """Target tokens that a CPU has memory for at once, unless the recipe says; a GPU has it for eight times more."""
+        """Target tokens that a CPU has memory for at once, unless the recipe says; a GPU takes eight times as many."""
         return 2048
 
     @property

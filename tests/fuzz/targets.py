@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import bz2
 import gzip
 import io
@@ -70,6 +71,7 @@ class Violation(Exception):
 @cache
 def folder() -> Path:
     """A folder of this process, in memory where the system has such a place."""
+    atexit.register(clean_up)
     memory = Path("/dev/shm")
     return Path(tempfile.mkdtemp(prefix="tongsa-fuzz-", dir=memory if memory.is_dir() else None))
 

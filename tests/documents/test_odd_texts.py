@@ -33,7 +33,7 @@ def translated(text: str, suffix: str, translator: Fake, options: Options) -> st
 
 @pytest.mark.parametrize("character", STAND_INS, ids=ascii)
 @pytest.mark.parametrize("suffix", TEXTS)
-def test_stand_in_characters_of_the_source_stay_where_they_are(suffix: str, character: str, options: Options) -> None:
+def test_stand_in_characters_of_the_source_come_back(suffix: str, character: str, options: Options) -> None:
     for text in (
         TEXTS[suffix].replace("words", f"{character}words{character}"),
         TEXTS[suffix].replace("some ", f"some {character} "),

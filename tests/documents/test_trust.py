@@ -126,12 +126,12 @@ def test_two_documents_are_never_written_to_one_place(tmp_path: Path) -> None:
         translate_files(upper(), files, DocumentOptions(output=tmp_path / "new"), Said())
 
 
-def test_a_document_stays_as_it_was(tmp_path: Path) -> None:
+def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("some words")
     translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(), Said())
-    with pytest.raises(UsageError, match="would be written over it"):
-        translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(output=tmp_path / "a.txt"), Said())
     assert (tmp_path / "a.txt").read_text() == "some words"
+    translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(output=tmp_path / "a.txt"), Said())
+    assert (tmp_path / "a.txt").read_text() == "SOME WORDS"
 
 
 def test_the_card_is_what_calibrates() -> None:

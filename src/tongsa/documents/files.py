@@ -66,11 +66,12 @@ def translate_document(
     columns: tuple[str, ...] = (),
     show: Show | None = None,
 ) -> TranslatedDocument:
-    """Translate a file into a new one beside it (`manual.de.docx`), or into `target`."""
+    """Translate a file into a new one beside it (`manual.de.docx`), or into `target`, which may be the file itself."""
     languages = Languages(source=translator.card.source, target=translator.card.target)
-    target = target or default_target(source, languages)
-    if source.resolve() == target.resolve():
-        raise UsageError(f"the translation of {source} would be written over it", "Name another file:  --output FILE")
+    if target is None:
+        target = default_target(source, languages)
+        if source.resolve() == target.resolve():  # from a language into itself
+            raise UsageError(f"the translation of {source} would be written over it", "Name the file:  --output FILE")
     try:
         document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
         segments = list(document.segments)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faults.watching import Call, Watcher, watching
 from tongsa.base.errors import CorpusError, WriteError
 from tongsa.base.progress import Silent
 from tongsa.config import CorpusSection
@@ -201,3 +204,19 @@ def test_after_a_kill_the_same_command_goes_on(tmp_path: Path, said: str) -> Non
     ]
     assert found[0] == found[1]
     assert len(found[0]) > 8
+
+
+def full_disk(call: Call) -> None:
+    if call.kind == "write":
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_told_with_the_folder_and_what_to_do(tmp_path: Path) -> None:
+    with (
+        watching(tmp_path, Watcher(before=full_disk)),
+        pytest.raises(WriteError, match=r"text\.tmp cannot be written: No space left on device") as caught,
+        spilled(Listed(numbered(50)), CorpusSection(), seed=1, folder=tmp_path / "data", show=Silent()),
+    ):
+        pass
+    assert "free some space" in str(caught.value)
+    assert not (tmp_path / "data").exists()

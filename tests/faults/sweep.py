@@ -85,7 +85,7 @@ class ChildTrial(Trial):
         library.faults_arm(os.fsencode(folder), ctypes.c_long(at), error)
         try:
             work(folder)
-        except TongsaError as raised:
+        except (TongsaError, OSError) as raised:  # of both, the command line prints one line
             told = str(raised)
         except BaseException:
             told, status = traceback.format_exc(), 1

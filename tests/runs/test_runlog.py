@@ -6,6 +6,9 @@ import json
 import math
 from pathlib import Path
 
+import pytest
+
+from tongsa.base.errors import WriteError
 from tongsa.runs.log import RunLog, read_log
 
 
@@ -50,3 +53,11 @@ def test_what_is_not_finite_is_null_because_json_has_no_nan(tmp_path: Path) -> N
     found = json.loads((tmp_path / "log.jsonl").read_text(), parse_constant=refuse)
     assert found["loss"] is None
     assert found["gradient_norm"] is None
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_log_and_what_to_do() -> None:
+    log = RunLog(Path("/dev/full"))
+    with pytest.raises(WriteError, match="/dev/full cannot be written: No space left on device") as caught:
+        log.write("update", 1, 0.5)
+    log.close()
+    assert "free some space" in str(caught.value)

@@ -10,7 +10,6 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import sentencepiece
 
 from tongsa.base.errors import CorpusError, DirectoryError
-from tongsa.base.files import write_atomically
+from tongsa.base.files import remove_durably, write_atomically
 from tongsa.base.regular import read_regular
 from tongsa.config import SubwordsSection
 from tongsa.text.lines import has_controls, one_line
@@ -143,8 +142,7 @@ class Subwords:
         files = self._files()
         for name in JOINT, *SEPARATE:
             if name not in files:  # left over from an earlier choice; `load` would use it
-                with suppress(FileNotFoundError, NotADirectoryError):
-                    (directory / name).unlink()
+                remove_durably(directory / name)
         for name, vocabulary in files.items():
             write_atomically(directory / name, vocabulary.model)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from faults.contract import Scenario, Trial, command
 from faults.scenarios import QUICK
 from tongsa.base.errors import TongsaError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="open files are known by /proc")
 
 STEPS = {"published translator": 3, "corpus convert": 3, "corpus split": 5}
 """Of these, one call in so many is tried; `python -m faults.sweep` tries all of them."""

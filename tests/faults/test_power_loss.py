@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from faults.contract import Scenario, Trial
 from faults.power import lose_power
 from faults.scenarios import QUICK
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="open files are known by /proc")
 
 
 @pytest.mark.parametrize("name", [name for name in QUICK if name != "corpus split"])  # which is like "corpus convert"

@@ -51,6 +51,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
         confidence=evaluation.confidence,
     )
     run.write_translator(card, candidates[best])
+    card = run.read_card()  # now with checksums
     log = RunLog(run.log_file)
     scores = {name: each.to_values() for name, each in card.scores.items()}
     log.write("finish", progress.update, progress.seconds, scores=scores, weights=best)

@@ -146,7 +146,7 @@ def kill_at_random(kills: int, seed: int = 1) -> None:
             while True:
                 with job("out") as process:
                     try:
-                        process.wait(draw.uniform(0.1, 1) * seconds)
+                        process.wait(draw.uniform(0.1, 1) * seconds if done < kills else None)
                     except subprocess.TimeoutExpired:
                         process.kill()
                         done += 1

@@ -69,6 +69,11 @@ def random_translator(
 
 def learnt_translator(directory: Path, updates: int = 120) -> Path:
     """One that has seen few sentences, but ends them and prefers some tokens to others, as trained ones do."""
+    return save(directory, _learnt_model(updates), SMALL, small_subwords())
+
+
+@cache
+def _learnt_model(updates: int) -> nn.Module:
     subwords = small_subwords()
     torch.manual_seed(1)
     model = build(SMALL, len(subwords.source), None)
@@ -84,7 +89,7 @@ def learnt_translator(directory: Path, updates: int = 120) -> Path:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return save(directory, model, SMALL, subwords)
+    return model
 
 
 GRAMMAR_SETTINGS = {

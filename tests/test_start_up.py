@@ -37,8 +37,7 @@ translator.score([sys.argv[3]], [found[0].text])
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = learnt_translator(tmp_path_factory.mktemp("translators") / "learnt", updates=30)
-    # To compile needs no torch (test_without_torch.py), but CTranslate2's converters import it where it is installed.
-    assert imported(TRANSLATE, str(path), "ctranslate2", sentences(1)[0][0]) == "['torch']"
+    imported(TRANSLATE, str(path), "ctranslate2", sentences(1)[0][0])  # compiles it: see test_without_torch.py
     return path
 
 

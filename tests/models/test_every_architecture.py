@@ -283,7 +283,8 @@ def test_a_saved_translator_translates_as_the_model_did(kind: dict[str, Any], jo
     subwords.save(tmp_path)
     Run(tmp_path).write_translator(Card(source="ko", target="en", recipe=recipe(kind)), named_weights(model))
     loaded = Translator.load(tmp_path, engine="native")
-    engine = NativeEngine(model, source_pad=subwords.source.pad, target_pad=subwords.target.pad, end=END)
+    pads = {"source_pad": subwords.source.pad, "target_pad": subwords.target.pad}
+    engine = NativeEngine(model, **pads, end=END, unwritable=subwords.target.unwritable)
     search = Search(beam=2, max_extra=4)
     ((expected,),) = engine.translate([subwords.source.encode("고양이가 물을 마신다.")], search)
     (found,) = loaded.translate(["고양이가 물을 마신다."], search)

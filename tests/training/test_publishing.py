@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from tongsa.base.checksums import CHECKSUMS, Checksums
 from tongsa.base.progress import Silent
 from tongsa.demo import grammar
 from tongsa.evaluation.calibration import fit, sentence_quality
@@ -52,11 +53,18 @@ def learnt(train_here: Train, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+def write_checksums(folder: Path) -> None:
+    """A checkpoint that was changed on purpose is not a damaged one."""
+    paths = [path for path in folder.iterdir() if path.name != CHECKSUMS]
+    Checksums.of(folder, paths).write(folder / CHECKSUMS)
+
+
 def published_again(learnt: Path, out: Path, train_here: Train, weights: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Put these weights in the place of its checkpoints and have the training finish again."""
     shutil.copytree(learnt, out)
     for checkpoint, each in zip(checkpoints(out / "checkpoints"), weights, strict=True):
         save_file(each, checkpoint.folder / "weights.safetensors")
+        write_checksums(checkpoint.folder)
     assert train_here(out, resume=True) is not None
     return read_tensors(out / "weights.safetensors")
 
@@ -148,6 +156,7 @@ def test_the_card_tells_what_the_training_took(learnt: Path, train_here: Train, 
     path = checkpoints(out / "checkpoints")[-1].folder / "progress.json"
     values = json.loads(path.read_text())
     path.write_text(json.dumps({**values, "seconds": 6000.0, "target_tokens": 12345, "position": [7, 2]}))
+    write_checksums(path.parent)
     assert train_here(out, resume=True) is not None
     found = Run(out).read_card().training
     assert (found.updates, found.minutes, found.target_tokens, found.epochs) == (60, 100.0, 12345, 7)

@@ -48,7 +48,7 @@ def test_train_takes_every_option_that_has_a_meaning_on_its_own() -> None:
     fields = {field.name: field for field in dataclasses.fields(TrainOptions)}
     parameters = inspect.signature(tongsa.train).parameters
     assert set(fields) - set(parameters) == {"subwords", "teacher"}, "a student's; distil sets them"
-    assert set(parameters) - set(fields) == {"out", "show"}
+    assert set(parameters) - set(fields) == {"out", "resume", "show"}
     for name in set(parameters) & set(fields) - {"corpora", "settings"}:
         assert parameters[name].default == fields[name].default, name
 

@@ -10,17 +10,21 @@ import typer
 from tongsa.cli.options import Threads
 
 SENTENCES = 6
+UPDATES = 800
+"""About three minutes on two cores; a slow machine takes longer, but its translator is as good."""
 
 
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Directory for corpus and translator.")] = Path("runs/demo"),
-    minutes: Annotated[float, typer.Option("--minutes", help="Training time.")] = 3.0,
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", help=f"Training time, instead of {UPDATES} updates.")
+    ] = None,
     pairs: Annotated[int, typer.Option("--pairs", help="Training pairs to generate with the grammar.")] = 40_000,
     threads: Threads = None,
 ) -> None:
     """Train a Korean-English translator on the built-in corpus, and show it at work.
 
-    Example:  tongsa demo --minutes 3
+    Example:  tongsa demo
     """
     import shutil
 
@@ -47,6 +51,7 @@ def demo(
         valid=out / "corpus" / "valid",
         out=translator_directory,
         recipe="demo",
+        settings={"training.updates": str(UPDATES)} if minutes is None else {},
         minutes=minutes,
         threads=threads,
         show=show,

@@ -10,7 +10,7 @@ import typer
 from tongsa.cli.options import Threads
 
 SENTENCES = 6
-UPDATES = 800
+UPDATES = 1000
 """About three minutes on two cores; a slow machine takes longer, but its translator is as good."""
 
 

@@ -53,7 +53,7 @@ def may_have_gpu() -> bool:
 
 WAITING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 """Environment variables that say how the threads of OpenMP wait for each other."""
-SPINS = "1000"
+SPINS = "10000"
 """How often a waiting thread looks before it sleeps; libgomp's own 300,000 take the core from whoever has work."""
 
 

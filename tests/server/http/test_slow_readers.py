@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 from starlette.types import Message
 from tests.server.in_process import listening, service_of
-from tests.server.running import in_a_loop
+from tests.server.running import PATIENCE, in_a_loop
 
 from tongsa.server.http.answers import CHUNK, AnswerSender, Held
 
@@ -39,7 +39,7 @@ def fetching(port: int, name: str) -> socket.socket:
 
 
 def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end
         time.sleep(0.01)

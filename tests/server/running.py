@@ -28,6 +28,13 @@ def in_a_loop(work: Coroutine[Any, Any, Result]) -> Result:
         return thread.submit(asyncio.run, work).result()
 
 
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
 class Running:
     """`tongsa serve` under way."""
 
@@ -63,10 +70,11 @@ class Running:
     def events(self, name: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["event"] == name]
 
-    def wait_for(self, name: str, seconds: float = 60) -> dict[str, Any]:
+    def wait_for(self, name: str, seconds: float = PATIENCE, **having: Any) -> dict[str, Any]:
+        """The last event of this name (and with these values): lines are read a little after they were written."""
         end = time.monotonic() + seconds
-        while not (found := self.events(name)):
-            assert time.monotonic() < end, f"{name} did not happen: {self.lines[-5:]}"
+        while not (found := [line for line in self.events(name) if having.items() <= line.items()]):
+            assert time.monotonic() < end, f"{name} {having} did not happen: {self.lines[-5:]}"
             time.sleep(0.02)
         return found[-1]
 

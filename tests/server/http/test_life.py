@@ -9,11 +9,10 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.server.running import PATIENCE, SENTENCE, Running, Start
+from tests.server.running import SENTENCE, Running, Start, until
 
 from tongsa.demo.grammar import write_pairs
 from tongsa.runs.directory import Run
@@ -73,13 +72,6 @@ class Crowd:
         self._stop.set()
         for thread in self._threads:
             thread.join(60)
-
-
-def until(true: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -168,7 +160,7 @@ def test_a_client_that_hangs_up_costs_nothing_more(start: Start, translators: tu
             break
     else:
         pytest.fail("everything was translated for nobody")
-    until(lambda: any(line["status"] == 499 for line in running.events("request")))
+    running.wait_for("request", status=499)
 
 
 def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple[Path, Path], tmp_path: Path) -> None:
@@ -184,7 +176,7 @@ def test_keys_are_asked_for_counted_and_limited(start: Start, translators: tuple
     assert [running.post("/translate", one).status_code for _ in range(3)] == [200, 200, 429]
     other = {**asked, "api_key": "second-key-of-another"}
     assert [running.post("/translate", other).status_code for _ in range(2)] == [200, 456]
-    assert running.events("request")[-1]["client"] == "b"
+    assert running.wait_for("request", status=456)["client"] == "b"
     assert "second-key" not in json.dumps(running.lines)
 
 

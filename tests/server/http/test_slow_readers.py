@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import uvicorn
 from starlette.types import Message
 from tests.server.in_process import listening, service_of
-from tests.server.running import PATIENCE, in_a_loop
+from tests.server.running import in_a_loop, until
 
 from tongsa.server.http.answers import CHUNK, AnswerSender, Held
 
@@ -36,13 +36,6 @@ def fetching(port: int, name: str) -> socket.socket:
     connection.connect(("127.0.0.1", port))
     connection.sendall(f"GET /download_file/{name} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
     return connection
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_for_clients_that_do_not_read_little_is_held_and_not_for_ever(served: tuple[uvicorn.Server, int, str]) -> None:

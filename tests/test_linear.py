@@ -16,13 +16,13 @@ import tongsa
 from documents.fakes import Fake, upper
 from pumping import MOST, Pump, growth, repeated
 from tongsa.documents import Options, read_document
-from tongsa.documents.glossary import Glossary, seen_form
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Languages
 from tongsa.server.work.marked import elements
 from tongsa.text.lines import nfc
 from tongsa.text.placeholders import find
 from tongsa.text.sentences import split
+from tongsa.translation.glossary import Glossary, seen_form
 
 SOURCE = Path(tongsa.__file__).parent
 METHODS = {"compile", "match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn"}

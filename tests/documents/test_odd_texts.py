@@ -9,10 +9,10 @@ from fakes import Fake, identity, upper
 
 from tongsa.base.errors import CorpusError, TongsaError
 from tongsa.documents import Options, read_document, translate_document
-from tongsa.documents.glossary import Glossary
 from tongsa.documents.placeholders import MOST_MARKS, mask
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.segments import Mark, Segment
+from tongsa.translation.glossary import Glossary
 
 STAND_INS = "\U000f0000\U000f0001\U000ffffd\U00100000\U00100001\U0010fffd\ue000\uf8ff\ufffc\ufdd0\x00\x01\u2581"
 """Characters that mean something inside Tongsa, and others like them."""

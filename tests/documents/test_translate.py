@@ -10,11 +10,11 @@ from fakes import BAD, Fake, FakeCard, identity, upper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tongsa.documents.glossary import Glossary
 from tongsa.documents.memory import Memory
 from tongsa.documents.translate import Resources, translate_segments
 from tongsa.formats.segments import Mark, Segment, visible
 from tongsa.text.placeholders import find
+from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 
 PLACEHOLDERS = [

@@ -10,11 +10,11 @@ from fakes import Fake, FakeCard, upper
 
 from tongsa.base.errors import UsageError
 from tongsa.cli.document import DocumentOptions, translate_files
-from tongsa.documents.glossary import Glossary, read_glossary, seen_form
 from tongsa.documents.memory import Memory
 from tongsa.evaluation.calibration import fit, sentence_quality
 from tongsa.formats.segments import Languages, Mark
 from tongsa.translation.confidence import Calibration, average
+from tongsa.translation.glossary import Glossary, read_glossary, seen_form
 
 
 class Said:

@@ -82,9 +82,9 @@ def translate_documents(
 def translate_files(translator: TranslatorLike, files: Sequence[Path], options: DocumentOptions, show: Show) -> None:
     """Translate each file, report where it was written and what needs review, and write the review."""
     from tongsa.documents import Languages, Resources, translate_document
-    from tongsa.documents.glossary import read_glossary
     from tongsa.documents.memory import Memory
     from tongsa.documents.review import wants_review, write_review
+    from tongsa.translation.glossary import read_glossary
 
     languages = Languages(source=translator.card.source, target=translator.card.target)
     targets = _targets(files, options.output, languages)

@@ -7,7 +7,7 @@
     strategies    how to translate a sentence with placeholders, tags and terms, from the best strategy to the safest
     placeholders  replace each mark by one character, and check that all of them were kept
     projection    put tags around the translations of the words they enclosed
-    glossary, memory, review   terms, earlier translations, and a table of translations to review
+    memory, review   earlier translations, and a table of translations to review
 
 May import translation, formats and the rooms below.
 """

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from tongsa.documents.glossary import Glossary
 from tongsa.formats.segments import Content, Mark, Segment, plain
 from tongsa.text.placeholders import Placeholder, find
+from tongsa.translation.glossary import Glossary
 from tongsa.translation.sentences import has_letters
 
 FIRST = 0xF0000

@@ -6,52 +6,12 @@ enclosed in the source, at word boundaries. If the tags are then not properly ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tongsa.documents.placeholders import MaskedText
-from tongsa.text.lines import nfc
+from tongsa.translation.alignment import TokenAlignment, count_characters
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>$")
 _CLOSE, _ALONE, _OPEN = range(3)
-
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class TokenAlignment:
-    """Tokens of a pair as spans, counted in non-space characters, on which tokens and text agree."""
-
-    source: list[Span]
-    target: list[Span]
-    targets: list[list[int]]
-    """For each source token, the target tokens that attend to it."""
-
-    @classmethod
-    def of(
-        cls, texts: tuple[str, str], tokens: tuple[Sequence[str], Sequence[str]], alignment: Sequence[tuple[int, int]]
-    ) -> TokenAlignment | None:
-        source, target = _spans(tokens[0], texts[0]), _spans(tokens[1], texts[1])
-        if not source or not target or not alignment:
-            return None
-        targets: list[list[int]] = [[] for _ in source]
-        for s, t in alignment:
-            if s < len(source) and t < len(target):
-                targets[s].append(t)
-        return cls(source, target, targets)
-
-    def span(self, begin: int, end: int) -> Span | None:
-        """Return the target span of the source characters from `begin` to `end`."""
-        found = [t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row]
-        return (self.target[min(found)][0], self.target[max(found)][1]) if found else None
-
-    def place(self, at: int) -> int:
-        """Return the target position for a place between two words: after the translation of the word before it."""
-        if at >= self.source[-1][1]:
-            return self.target[-1][1]
-        before = [row for (a, _), row in zip(self.source, self.targets, strict=True) if a < at and row]
-        return self.target[max(before[-1])][1] if at and before else 0
 
 
 def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: TokenAlignment) -> str:
@@ -79,7 +39,7 @@ def _places(source: MaskedText, tags: Sequence[str]) -> dict[str, int]:
     count = end = 0
     for tag in tags:
         at = source.text.index(tag, end)
-        count += _characters(visible_text(source, (), source.text[end:at]))
+        count += count_characters(visible_text(source, (), source.text[end:at]))
         places[tag] = count
         end = at + 1
     return places
@@ -109,31 +69,6 @@ def visible_text(source: MaskedText, tags: Sequence[str], text: str) -> str:
 def _joins_words(source: MaskedText, text: str, at: int) -> bool:
     alone = source.marks[text[at]].role == "alone"
     return alone and text[max(0, at - 1) : at].isalnum() and text[at + 1 : at + 2].isalnum()
-
-
-def _characters(text: str) -> int:
-    """Count the characters that are not white space."""
-    return sum(not c.isspace() for c in nfc(text))
-
-
-def _spans(tokens: Sequence[str], text: str) -> list[Span]:
-    """Return the spans of the tokens; empty if tokens and text do not agree."""
-    spans: list[Span] = []
-    at = 0
-    waiting = b""
-    for token in tokens:
-        begin = at
-        if match := _BYTE.match(token):
-            waiting += bytes([int(match[1], 16)])
-            try:
-                at += _characters(waiting.decode())
-                waiting = b""
-            except UnicodeDecodeError:
-                pass  # the character continues in the next token
-        else:
-            at += _characters(token.replace("▁", ""))
-        spans.append((begin, at))
-    return spans if at == _characters(text) else []
 
 
 def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str, str]) -> str:

@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tongsa.documents.glossary import seen_form
 from tongsa.documents.placeholders import MaskedText, is_tag, problem
-from tongsa.documents.projection import TokenAlignment, project_tags, visible_text
+from tongsa.documents.projection import project_tags, visible_text
+from tongsa.translation.alignment import TokenAlignment
 from tongsa.translation.confidence import average
+from tongsa.translation.glossary import seen_form
 from tongsa.translation.sentences import has_letters
 
 _NUMBERED = re.compile(r"\{[1-9]\d*+\}")

@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import Protocol
 
 from tongsa.base.progress import Show, Silent
-from tongsa.documents.glossary import Glossary
 from tongsa.documents.memory import Memory
 from tongsa.documents.placeholders import MaskedText, acceptable, mask
 from tongsa.documents.strategies import (
@@ -24,6 +23,7 @@ from tongsa.documents.strategies import (
 )
 from tongsa.formats.segments import Content, Mark, Outcome, Segment, State, plain
 from tongsa.translation.confidence import CUT, Calibration, weighted_mean
+from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Part, cut, has_letters, join_texts
 

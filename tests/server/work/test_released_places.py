@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from tests.server.in_process import Shouting, asked, serving
 
 from tongsa.base.errors import DirectoryError, MissingExtraError, UsageError
-from tongsa.documents import glossary
 from tongsa.server.work import queued
 from tongsa.server.work.glossaries import Glossaries
+from tongsa.translation import glossary
 
 FAILURES = [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, MemoryError, asyncio.CancelledError]
 LARGE = "exhausted " * 300

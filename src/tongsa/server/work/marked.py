@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from tongsa.documents import Options, default_target, read_document
-from tongsa.documents.glossary import Glossary
 from tongsa.documents.translate import CardLike, Resources, translate_segments
 from tongsa.formats.html import HtmlDocument
 from tongsa.formats.html import open_document as open_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
 from tongsa.translation.confidence import Word, same_for_all_words, weighted_mean
+from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import TextPlan, Translation, cut
 

@@ -84,7 +84,7 @@ def translate_segments(
     resources = resources or Resources()
     groups: list[list[Outcome | _Plan]] = []
     for segment in segments:
-        known = _from_memory(segment, resources.memory)
+        known = _left(segment) or _from_memory(segment, resources.memory)
         groups.append([known] if known else _plans(segment, resources.glossary, translator.card.source))
     plans = [each for group in groups for each in group if isinstance(each, _Plan)]
     sentences = [sentence for plan in plans for sentence in plan.sentences()]
@@ -128,6 +128,13 @@ def _joined(segment: Segment, outcomes: Sequence[Outcome]) -> Outcome:
         return Outcome(content=segment.content, state=state, confidence=float(state == "copied"), notes=notes)
     confidence = weighted_mean([(outcome.confidence, len(outcome.text)) for outcome in outcomes])
     return Outcome(content=content, state="translated", confidence=confidence, notes=notes)
+
+
+def _left(segment: Segment) -> Outcome | None:
+    """Return the outcome of a segment that the format does not want translated, but a person should know of."""
+    if not segment.left:
+        return None
+    return Outcome(content=segment.content, state="source", confidence=0.0, notes=(segment.left,))
 
 
 def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:

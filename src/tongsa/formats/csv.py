@@ -167,7 +167,7 @@ def _slot(row: list[Cell], source: int, target: int, name: str, separator: str) 
     cell = row[target]
     quoted = cell.quoted or (source != target and row[source].quoted)
     segment = Segment(id=name, content=(row[source].text,))
-    return Slot(start=cell.start, end=cell.end, segment=segment, render=lambda o: _cell(o, quoted, separator))
+    return Slot(start=cell.start, end=cell.end, segment=segment, render=lambda o, _: _cell(o, quoted, separator))
 
 
 def _cell(outcome: Outcome, quoted: bool, separator: str) -> str:

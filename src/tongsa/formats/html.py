@@ -6,16 +6,17 @@ No tree is built, since browsers accept HTML that is not a tree: the file is a s
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tongsa.base.errors import CorpusError
+from tongsa.formats.html_escapes import REFERENCE, Escapes
 from tongsa.formats.html_tags import Attribute, Tags, Token, end_of_element
-from tongsa.formats.segments import Content, ContentBuilder, Options, Outcome, Segment
-from tongsa.formats.spans import Edits, Encoded, Lines, Slot, SpanDocument, replaced
+from tongsa.formats.segments import ContentBuilder, Options, Outcome, Segment
+from tongsa.formats.spans import Edit, Encoded, Inside, Lines, Slot, SpanDocument
 from tongsa.text.lines import encoding_name
 
 # fmt: off
@@ -24,22 +25,40 @@ INLINE = {
     "mark", "q", "s", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "wbr",
 }
 UNTOUCHED = {
-    "script", "style", "code", "pre", "kbd", "samp", "var", "svg", "math", "textarea", "template", "object", "noembed",
-    "iframe",
+    "script", "style", "code", "pre", "kbd", "samp", "var", "svg", "math", "textarea", "object", "noembed", "iframe",
+}
+UNTOUCHED_WORDS = {"code", "kbd", "samp", "var"}
+"""Elements that stay unchanged and are words of their sentence."""
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+ATTRIBUTES = {
+    "alt", "title", "placeholder", "summary", "aria-label", "aria-description", "aria-placeholder",
+    "aria-roledescription", "aria-valuetext",
+}
+LABELLED = {"optgroup", "option", "track", "menuitem"}
+"""Elements whose attribute `label` is shown."""
+_META = {
+    "description", "keywords", "abstract", "application-name", "apple-mobile-web-app-title", "dc.title",
+    "dc.description", "og:title", "og:description", "og:site_name", "og:image:alt", "twitter:title",
+    "twitter:description", "twitter:image:alt",
 }
 # fmt: on
-VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-ATTRIBUTES = {"alt", "title", "placeholder", "aria-label", "summary", "aria-description", "aria-placeholder"}
-_META = {"description", "keywords", "og:title", "og:description", "twitter:title", "twitter:description"}
-
-_SPACES = re.compile(r"\s+")
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_SPACES = re.compile(r"[ \t\r\n\f]+")
+_REFERENCE_OR_NOTE = re.compile(rf"{REFERENCE.pattern}|\[\d{{1,3}}(?:[,–-] ?\d{{1,3}}){{0,8}}\]")
+"""`[1]`, `[2, 3]` and `[4-6]` point to notes or sources, and are no words of their sentence."""
+_UNTRANSLATED_TEXT = {
+    "textarea": re.compile(r"<textarea\b[^>]*+>([^<]++)", re.IGNORECASE),
+    "svg": re.compile(r"<(?:title|desc|text|tspan)\b[^>]*+>([^<]++)", re.IGNORECASE),
+    "object": re.compile(r">([^<>]++)"),
+}
+"""Text that people see inside elements that are left alone."""
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,200}charset\s*=\s*["']?([A-Za-z0-9_.:-]+)|<\?xml[^>]{0,100}encoding\s*=\s*["']([A-Za-z0-9_.-]+)""",
     re.IGNORECASE,
 )
 _ASCII = b"<meta charset='x'> 1+ACY-2 \\u0041"
 """Read differently by UTF-16, UTF-7 and codecs that are no encodings of text."""
+FRAGILE = "%{}"
+"""`<`, `>` and `&` have no meaning in a segment: they are escaped when it is written."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +73,35 @@ class Item:
     alone: bool = False
     inline: bool = True
     attributes: tuple[Attribute, ...] = ()
+    whole: bool = False
+    """A whole element without letters; `attributes` are those of all its tags that people read."""
 
 
-def open_document(data: bytes, path: Path, options: Options) -> HtmlDocument:
+def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding or _charset(data), errors="xmlcharrefreplace")
-    document = HtmlDocument(path, data, encoded)
-    text = encoded.text
-    lines = Lines(text)
+    document = SpanDocument(path, data, encoded)
+    items = list(_items(encoded.text))
+    document.slots += _slots(encoded.text, items, Lines(encoded.text).name)
+    document.also += _languages(items, options)
+    return document
+
+
+def slots(text: str, name: Callable[[int], str]) -> Iterator[Slot]:
+    """Yield the slots of a piece of HTML; `name` names the place of a position."""
+    return _slots(text, _items(text), name)
+
+
+def _slots(text: str, items: Iterable[Item], name: Callable[[int], str]) -> Iterator[Slot]:
     group: list[Item] = []
-    for item in _items(text):
+    for item in items:
         if item.inline:
             group.append(item)
-        else:
-            document.slots += _slots(text, group, lines)
-            group = []
-        document.attributes += _attributes(item, lines)
-        document.also += _language(item, options)
-    document.slots += _slots(text, group, lines)
-    return document
+            continue
+        yield from _group_slots(text, group, name)
+        group = []
+        yield from _attributes(item, name)
+        yield from _untranslated(text, item, name)
+    yield from _group_slots(text, group, name)
 
 
 def _charset(data: bytes) -> str | None:
@@ -83,55 +113,6 @@ def _charset(data: bytes) -> str | None:
         return name if name and _ASCII.decode(encoding_name(name)) == _ASCII.decode("ascii") else None
     except (CorpusError, UnicodeError):
         return None
-
-
-@dataclass
-class HtmlDocument(SpanDocument):
-    """An HTML file. Attributes inside tags of a segment are written into the tag first."""
-
-    def __post_init__(self) -> None:
-        self.attributes: list[Slot] = []
-
-    @property
-    def segments(self) -> list[Segment]:
-        return [slot.segment for slot in (*self.slots, *self.attributes)]
-
-    def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        slots = [*self.slots, *self.attributes]
-        changed = [
-            (number, slot, outcome)
-            for number, (slot, outcome) in enumerate(zip(slots, outcomes, strict=True) if outcomes else ())
-            if outcome.changed and outcome.content != slot.segment.content
-        ]
-        if not changed:
-            return self.data
-        text = self.encoded.text
-        inner = Edits((s.start, s.end, s.render(o)) for number, s, o in changed if number >= len(self.slots))
-        edits = []
-        for _, slot, outcome in changed:
-            if isinstance(slot, _Run):
-                edits.append((slot.start, slot.end, slot.rendered(outcome, text, inner)))
-        outside = inner.outside([(start, end) for start, end, _ in edits])
-        return self.encoded.write(replaced(text, [*edits, *outside, *self.also]), self.path)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Run(Slot):
-    """A segment of text and inline tags."""
-
-    spans: dict[int, tuple[int, int]]
-    """Position of the raw form, by mark number."""
-
-    def rendered(self, outcome: Outcome, text: str, inner: Edits) -> str:
-        parts = []
-        for part in outcome.content:
-            if isinstance(part, str):
-                parts.append(html.escape(part, quote=False))
-            else:
-                start, end = self.spans[part.number]
-                here = [(a - start, b - start, new) for a, b, new in inner.inside(start, end)]
-                parts.append(replaced(text[start:end], here))
-        return "".join(parts)
 
 
 def _items(text: str) -> Iterator[Item]:
@@ -146,10 +127,11 @@ def _items(text: str) -> Iterator[Item]:
             yield Item(start, at, "!", alone=True, inline=text.startswith("<!--", start))
         elif tag.closes:
             yield Item(start, at, name, closes=True, inline=name in INLINE)
-        elif _untouched(tag) and name not in VOID and not tag.alone:
-            at = end_of_element(name, text, at)
-            inline = name in INLINE or name in ("code", "kbd", "samp", "var")
-            yield Item(start, at, name if name in UNTOUCHED else "code", alone=True, inline=inline)
+        elif (kept := _kept(tag)) or name in UNTOUCHED:
+            at = at if name in VOID or tag.alone else end_of_element(name, text, at)
+            inline = name in INLINE or name in UNTOUCHED_WORDS or name in ("svg", "math")
+            seen = () if kept else tag.attributes
+            yield Item(start, at, name if name in UNTOUCHED else "code", alone=True, inline=inline, attributes=seen)
         else:
             alone = name in VOID or tag.alone
             yield Item(start, at, name, alone=alone, inline=name in INLINE, attributes=tag.attributes)
@@ -157,16 +139,14 @@ def _items(text: str) -> Iterator[Item]:
         yield Item(at, len(text))
 
 
-def _untouched(tag: Token) -> bool:
+def _kept(tag: Token) -> bool:
+    """Return True for an element that says that it is not to be translated."""
     found = {each.name: each.value for each in tag.attributes}
-    return (
-        tag.name in UNTOUCHED
-        or found.get("translate", "").lower() == "no"
-        or "notranslate" in found.get("class", "").split()
-    )
+    return found.get("translate", "").lower() == "no" or "notranslate" in found.get("class", "").split()
 
 
-def _slots(text: str, group: list[Item], lines: Lines) -> Iterator[Slot]:
+def _group_slots(text: str, group: list[Item], name: Callable[[int], str]) -> Iterator[Slot]:
+    """Yield the slots of text and inline tags between two other tags."""
     pairs = _pairs(group)
     blank = [not item.name and text[item.start : item.end].isspace() for item in group]
     first, last = 0, len(group) - 1
@@ -179,8 +159,15 @@ def _slots(text: str, group: list[Item], lines: Lines) -> Iterator[Slot]:
             first, last = first + 1, last - 1
         else:
             break
+    for item in group[:first]:
+        yield from _attributes(item, name)
+    run = _Run(text, name)
     if first <= last:
-        yield _run(text, group[first : last + 1], lines)
+        yield from run.slots(_collapsed(text, group[first : last + 1]))
+    for item in group[last + 1 :] if first <= last else group[first:]:
+        yield from _attributes(item, name)
+    for item in group:
+        yield from _untranslated(text, item, name)
 
 
 def _pairs(group: list[Item]) -> dict[int, int]:
@@ -198,32 +185,90 @@ def _pairs(group: list[Item]) -> dict[int, int]:
     return pairs
 
 
-def _run(text: str, items: list[Item], lines: Lines) -> _Run:
-    marked = ContentBuilder()
-    spans: dict[int, tuple[int, int]] = {}
-
-    def note(start: int, end: int) -> str:
-        spans[len(marked.raws)] = (start, end)
-        return text[start:end]
-
-    start = items[0].start
-    end = items[-1].end
-    if not items[0].name:
-        start += len(text[start : items[0].end]) - len(text[start : items[0].end].lstrip())
-    if not items[-1].name:
-        end -= len(text[items[-1].start : end]) - len(text[items[-1].start : end].rstrip())
+def _collapsed(text: str, items: list[Item]) -> list[Item]:
+    """Make one item of each element without letters: `<sup><a href="#fn1">1</a></sup>` moves as a whole."""
+    pairs = _pairs(items)
+    words = [0]
     for item in items:
-        a, b = max(item.start, start), min(item.end, end)
-        if not item.name:
-            _text(text, a, b, marked, note)
-        elif item.alone:
-            marked.alone(note(a, b), _word(text[a:b]) if item.name in UNTOUCHED else "")
-        elif item.closes:
-            marked.close(note(a, b), item.name)
+        shown = "" if item.name else Escapes().decoded(text[item.start : item.end])
+        words.append(words[-1] + (item.name in UNTOUCHED or any(map(str.isalpha, shown))))
+    collapsed: list[Item] = []
+    at = 0
+    while at < len(items):
+        last = pairs.get(at, -1)
+        if last > at and words[last] == words[at]:
+            inner = tuple(each for item in items[at : last + 1] for each in _readable(item))
+            first = items[at]
+            collapsed.append(Item(first.start, items[last].end, first.name, alone=True, attributes=inner, whole=True))
+            at = last
         else:
-            marked.open(note(a, b), item.name)
-    segment = Segment(id=lines.name(start), content=marked.content())
-    return _Run(start=start, end=end, segment=segment, render=lambda _: "", spans=spans)
+            collapsed.append(items[at])
+        at += 1
+    return collapsed
+
+
+class _Run:
+    """Builds a slot of text and inline tags."""
+
+    def __init__(self, text: str, name: Callable[[int], str]) -> None:
+        self.text, self.name = text, name
+        self.marked = ContentBuilder()
+        self.escapes = Escapes()
+        self.inside: list[Inside] = []
+
+    def slots(self, items: list[Item]) -> Iterator[Slot]:
+        text = self.text
+        start, end = items[0].start, items[-1].end
+        if not items[0].name:
+            start += len(text[start : items[0].end]) - len(text[start : items[0].end].lstrip())
+        if not items[-1].name:
+            end -= len(text[items[-1].start : end]) - len(text[items[-1].start : end].rstrip())
+        for item in items:
+            self._add(item, max(item.start, start), min(item.end, end))
+        if not any(isinstance(part, str) for part in self.marked.parts):
+            yield from (each.slot for each in self.inside)
+            return
+        segment = Segment(id=self.name(start), content=self.marked.content(), fragile=FRAGILE)
+        yield Slot(
+            start=start, end=end, segment=segment, render=self._rendered, raws=self.marked.raws, inside=self.inside
+        )
+
+    def _add(self, item: Item, start: int, end: int) -> None:
+        raw = self.text[start:end]
+        if not item.name:
+            self._add_text(raw)
+            return
+        number = len(self.marked.raws)
+        for slot in _attributes(item, self.name):
+            self.inside.append(Inside(mark=number, start=slot.start - start, end=slot.end - start, slot=slot))
+        if item.whole:
+            self.marked.alone(raw, _seen(item.name, raw))
+        elif item.alone:
+            self.marked.alone(raw, _word(raw) if item.name in UNTOUCHED_WORDS else "")
+        elif item.closes:
+            self.marked.close(raw, item.name)
+        else:
+            self.marked.open(raw, item.name)
+
+    def _add_text(self, raw: str) -> None:
+        """References are characters; those of no character, and those to notes, are marks."""
+        waiting: list[str] = []
+        at = 0
+        for match in _REFERENCE_OR_NOTE.finditer(raw):
+            waiting.append(_SPACES.sub(" ", raw[at : match.start()]))
+            at = match.end()
+            if character := self.escapes.character(match.group()) if match.group().startswith("&") else "":
+                waiting.append(character)
+                continue
+            self.marked.text("".join(waiting))
+            waiting = []
+            self.marked.alone(match.group())
+        self.marked.text("".join([*waiting, _SPACES.sub(" ", raw[at:])]))
+
+    def _rendered(self, outcome: Outcome, raws: Sequence[str]) -> str:
+        return "".join(
+            self.escapes.encoded(part) if isinstance(part, str) else raws[part.number] for part in outcome.content
+        )
 
 
 def _word(element: str) -> str:
@@ -232,50 +277,60 @@ def _word(element: str) -> str:
     return inner[1].strip() if inner else ""
 
 
-def _text(text: str, start: int, end: int, marked: ContentBuilder, note: Callable[[int, int], str]) -> None:
-    """Decode entities for letters and punctuation; entities with a special meaning become marks."""
-    waiting: list[str] = []
-    at = start
-    for match in _ENTITY.finditer(text, start, end):
-        decoded = html.unescape(match.group())
-        waiting.append(text[at : match.start()])
-        at = match.end()
-        if decoded != match.group() and decoded.isprintable() and not decoded.isspace() and decoded not in "&<>\"'":
-            waiting.append(decoded)
-            continue
-        marked.text(_SPACES.sub(" ", "".join(waiting)))
-        waiting = []
-        marked.alone(note(match.start(), match.end()), decoded if decoded in "&<>\"'" else "")
-    marked.text(_SPACES.sub(" ", "".join([*waiting, text[at:end]])))
+def _seen(name: str, element: str) -> str:
+    """Return the text a model sees for an element without letters: a number, unless it points to a note."""
+    if name == "sup" or re.search(r"""\shref\s*+=\s*+["']?#""", element, re.IGNORECASE):
+        return ""
+    inner = re.sub(r"<[^<>]*+>", "", element).strip()
+    return inner if re.fullmatch(r"[^<>&\s]{1,20}", inner) and any(map(str.isdigit, inner)) else ""
 
 
-def _attributes(item: Item, lines: Lines) -> Iterator[Slot]:
+def _readable(item: Item) -> Iterator[Attribute]:
+    """Yield the attributes that people read."""
     values = {each.name: each.value for each in item.attributes}
-    for name, value, start, end, quote in item.attributes:
-        is_meta = item.name == "meta" and name == "content" and (values.get("name") or values.get("property")) in _META
-        is_button = item.name == "input" and name == "value" and values.get("type") in ("submit", "button", "reset")
-        if name not in ATTRIBUTES and not is_meta and not is_button:
-            continue
-        content = _decoded(value)
-        if any(isinstance(part, str) and part.strip() for part in content):
-            segment = Segment(id=f"{lines.name(start)}, {name}", content=content)
-            yield Slot(start=start, end=end, segment=segment, render=lambda o, q=quote: _quoted(o, q))  # type: ignore[misc]
+    for each in item.attributes:
+        described = (values.get("name") or values.get("property") or "").lower()
+        if (
+            each.name in ATTRIBUTES
+            or (item.name == "meta" and each.name == "content" and described in _META)
+            or (item.name == "input" and each.name == "value" and values.get("type") in ("submit", "button", "reset"))
+            or (item.name in LABELLED and each.name == "label")
+            or (item.name == "th" and each.name == "abbr")
+        ):
+            yield each
 
 
-def _decoded(raw: str) -> Content:
-    """Decode letters only; placeholders such as `&amp;` are found later."""
-    return (_ENTITY.sub(lambda m: html.unescape(m.group()) if html.unescape(m.group()).isalpha() else m.group(), raw),)
+def _attributes(item: Item, name: Callable[[int], str]) -> Iterator[Slot]:
+    for attribute in item.attributes if item.whole else _readable(item):
+        needed = {'"': "&quot;"} if attribute.quote != "'" else {"'": "&#39;"}
+        escapes = Escapes({"&": "&amp;", **needed})
+        content = escapes.decoded(attribute.value)
+        if any(map(str.isalpha, content)):
+            segment = Segment(id=f"{name(attribute.start)}, {attribute.name}", content=(content,), fragile=FRAGILE)
+            render = partial(_quoted, escapes, "" if attribute.quote else '"')
+            yield Slot(start=attribute.start, end=attribute.end, segment=segment, render=render)
 
 
-def _quoted(outcome: Outcome, quote: str) -> str:
-    text = "".join(part if isinstance(part, str) else part.output for part in outcome.content)
-    if not quote:
-        return '"' + text.replace('"', "&quot;") + '"'
-    return text.replace('"', "&quot;") if quote == '"' else text.replace("'", "&#39;")
+def _quoted(escapes: Escapes, quote: str, outcome: Outcome, _: object) -> str:
+    return f"{quote}{escapes.encoded(outcome.text)}{quote}"
 
 
-def _language(item: Item, options: Options) -> Iterator[tuple[int, int, str]]:
-    """Change <html lang="en"> to <html lang="de">."""
-    for name, value, start, end, _ in item.attributes if item.name == "html" else ():
-        if name in ("lang", "xml:lang") and value.lower().split("-")[0] == options.languages.source.lower():
-            yield start, end, options.languages.target
+def _untranslated(text: str, item: Item, name: Callable[[int], str]) -> Iterator[Slot]:
+    """Yield the texts that people see inside elements that are left alone, for the review."""
+    pattern = _UNTRANSLATED_TEXT.get(item.name)
+    for match in pattern.finditer(text, item.start, item.end) if pattern else ():
+        shown = _SPACES.sub(" ", match[1]).strip()
+        if any(map(str.isalpha, shown)):
+            left = f"text in <{item.name}> is not translated"
+            yield Slot.left(match.start(1), Segment(id=name(match.start(1)), content=(shown,), left=left))
+
+
+def _languages(items: Iterable[Item], options: Options) -> Iterator[Edit]:
+    """Change `<html lang="en">` and `<meta http-equiv="content-language" content="en">` to the target language."""
+    for item in items:
+        values = {each.name: each.value.lower() for each in item.attributes} if item.name in ("html", "meta") else {}
+        for name, value, start, end, _ in item.attributes if values else ():
+            declares = item.name == "html" or values.get("http-equiv") == "content-language"
+            named = name in (("lang", "xml:lang") if item.name == "html" else ("content",))
+            if declares and named and value.lower().split("-")[0] == options.languages.source.lower():
+                yield start, end, options.languages.target

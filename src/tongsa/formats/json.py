@@ -90,7 +90,7 @@ def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
         if any(0xD800 <= ord(c) <= 0xDFFF for c in text):  # a lone surrogate is not text
             continue
         segment = Segment(id=name, content=(text,))
-        document.slots.append(Slot(start=start, end=end, segment=segment, render=lambda o: _string(o, ascii_only)))
+        document.slots.append(Slot(start=start, end=end, segment=segment, render=lambda o, _: _string(o, ascii_only)))
     return document
 
 

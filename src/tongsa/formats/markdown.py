@@ -7,7 +7,7 @@ wrapped again. Inside it, emphasis, links, code spans and HTML are marks.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -164,14 +164,14 @@ def _slot(text: str, spans: list[tuple[int, int]], prefix: str, labels: set[str]
         fragile=FRAGILE,
         accepts=lambda new: bool(BLOCK_START.match(original)) or not BLOCK_START.match(new),
     )
-    yield Slot(start=start, end=end, segment=segment, render=_renderer(marked.raws, original, prefix))
+    yield Slot(start=start, end=end, segment=segment, render=_renderer(original, prefix), raws=marked.raws)
 
 
-def _renderer(raws: list[str], original: str, prefix: str) -> Callable[[Outcome], str]:
+def _renderer(original: str, prefix: str) -> Callable[[Outcome, Sequence[str]], str]:
     newline = "\r\n" if "\r\n" in original else "\n"
     columns = max(width(line) for line in original.splitlines() or [""])
 
-    def render(outcome: Outcome) -> str:
+    def render(outcome: Outcome, raws: Sequence[str]) -> str:
         if "\n" not in original:
             return "".join(part if isinstance(part, str) else raws[part.number] for part in outcome.content)
         written: list[str] = []
@@ -190,7 +190,7 @@ def _renderer(raws: list[str], original: str, prefix: str) -> Callable[[Outcome]
     return render
 
 
-def _words(content: list[str | Mark], raws: list[str]) -> list[str]:
+def _words(content: list[str | Mark], raws: Sequence[str]) -> list[str]:
     """Split content at its white space, but not inside marks."""
     words: list[list[str]] = [[]]
     for part in content:

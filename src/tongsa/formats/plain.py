@@ -138,7 +138,7 @@ def _slot(original: str, start: int, name: str) -> Slot:
         start=start,
         end=start + len(original),
         segment=segment,
-        render=lambda outcome: _rendered(outcome, original),
+        render=lambda outcome, _: _rendered(outcome, original),
     )
 
 

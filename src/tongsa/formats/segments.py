@@ -112,6 +112,8 @@ class Segment:
     """Characters with a special meaning in this format; a translation must have as many of them as its source."""
     accepts: Callable[[str], bool] | None = None
     """A final check of a translation by the format: gettext's rules for `c-format`."""
+    left: str = ""
+    """Why the text stays in the source language, for the review; empty for text to translate."""
 
 
 State = Literal["translated", "memory", "copied", "source"]

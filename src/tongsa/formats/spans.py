@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from tongsa.base.errors import CorpusError
@@ -66,6 +67,10 @@ def _decode(data: bytes, path: Path, encoding: str) -> str:
         ) from error
 
 
+Edit = tuple[int, int, str]
+"""(start, end, new text)"""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Slot:
     """A span of the text, its segment, and how an outcome is written there."""
@@ -73,7 +78,60 @@ class Slot:
     start: int
     end: int
     segment: Segment
-    render: Callable[[Outcome], str]
+    render: Callable[[Outcome, Sequence[str]], str]
+    """Write an outcome, with the raw forms of the marks by their numbers."""
+    raws: Sequence[str] = ()
+    inside: Sequence[Inside] = ()
+
+    @classmethod
+    def left(cls, at: int, segment: Segment) -> Slot:
+        """A text that stays in the source language, for the review."""
+        assert segment.left, "it says why"
+        return cls(start=at, end=at, segment=segment, render=lambda outcome, _: outcome.text)
+
+    @property
+    def segments(self) -> list[Segment]:
+        return [self.segment, *(each.slot.segment for each in self.inside)]
+
+    def edits(self, outcomes: Sequence[Outcome]) -> list[Edit]:
+        """Return the changes of the text, for an outcome of each segment."""
+        own, *others = outcomes
+        changed = [
+            (each, each.slot.render(outcome, ()))
+            for each, outcome in zip(self.inside, others, strict=True)
+            if _is_changed(each.slot.segment, outcome)
+        ]
+        if not _is_changed(self.segment, own):
+            return [(each.slot.start, each.slot.end, new) for each, new in changed]
+        raws = list(self.raws)
+        for number, group in groupby(changed, key=lambda pair: pair[0].mark):
+            raws[number] = replaced(raws[number], [(each.start, each.end, new) for each, new in group])
+        return [(self.start, self.end, self.render(own, raws))]
+
+    def moved(self, place: Callable[[int], int], newline: str = "\n") -> Slot:
+        """Return this slot of a part of a text as one of the whole text, in which each line end is `newline`."""
+        return replace(
+            self,
+            start=place(self.start),
+            end=place(self.end),
+            render=lambda outcome, raws: self.render(outcome, raws).replace("\n", newline),
+            inside=[replace(each, slot=each.slot.moved(place, newline)) for each in self.inside],
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inside:
+    """A text inside a mark, such as the title of a link: a slot of its own, which moves with the mark."""
+
+    mark: int
+    start: int
+    """Its span in the raw form of the mark."""
+    end: int
+    slot: Slot
+
+
+def _is_changed(segment: Segment, outcome: Outcome) -> bool:
+    return outcome.changed and outcome.content != segment.content
 
 
 @dataclass
@@ -84,56 +142,32 @@ class SpanDocument:
     data: bytes
     encoded: Encoded
     slots: list[Slot] = field(default_factory=list)
-    also: list[tuple[int, int, str]] = field(default_factory=list)
+    also: list[Edit] = field(default_factory=list)
     """Spans that change whenever anything is translated, such as the declared language of a page."""
 
     @property
     def segments(self) -> list[Segment]:
-        return [slot.segment for slot in self.slots]
+        return [segment for slot in self.slots for segment in slot.segments]
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        edits = (
-            [
-                (slot.start, slot.end, slot.render(outcome))
-                for slot, outcome in zip(self.slots, outcomes, strict=True)
-                if outcome.changed and outcome.content != slot.segment.content
-            ]
-            if outcomes
-            else []
-        )
+        if not outcomes:
+            return self.data
+        assert len(outcomes) == len(self.segments), "an outcome for each segment"
+        rest = iter(outcomes)
+        edits = [edit for slot in self.slots for edit in slot.edits([next(rest) for _ in slot.segments])]
         if not edits:
             return self.data
         return self.encoded.write(replaced(self.encoded.text, [*edits, *self.also]), self.path)
 
 
-def replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
-    """Apply edits (start, end, new) to the text; spans must not overlap."""
+def replaced(text: str, edits: Sequence[Edit]) -> str:
+    """Apply edits to the text; their spans must not overlap."""
     pieces = []
     at = 0
     for start, end, new in sorted(edits):
         pieces += [text[at:start], new]
         at = end
     return "".join(pieces) + text[at:]
-
-
-class Edits:
-    """Edits (start, end, new), from left to right."""
-
-    def __init__(self, edits: Iterable[tuple[int, int, str]]) -> None:
-        self._edits = list(edits)
-        self._starts = [start for start, _, _ in self._edits]
-
-    def inside(self, start: int, end: int) -> list[tuple[int, int, str]]:
-        return self._edits[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
-
-    def outside(self, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, str]]:
-        """Return the edits that are in none of the spans, which are given from left to right."""
-        edits: list[tuple[int, int, str]] = []
-        at = 0
-        for start, end in spans:
-            edits += self.inside(at, start)
-            at = end
-        return edits + self._edits[bisect_left(self._starts, at) :]
 
 
 class Lines:

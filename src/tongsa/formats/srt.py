@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 
@@ -67,8 +67,8 @@ def _slots(cue: str, start: int, name: str, columns: int, newline: str) -> Itera
         marked = _marked(cue[begin:stop])
         segment = Segment(id=name, content=marked.content())
         room = columns - (width(dash.group()) if dash else 0)
-        render = _renderer(marked.raws, after - first, room, newline)
-        yield Slot(start=start + begin, end=start + stop, segment=segment, render=render)
+        render = _renderer(after - first, room, newline)
+        yield Slot(start=start + begin, end=start + stop, segment=segment, render=render, raws=marked.raws)
 
 
 def _marked(raw: str) -> ContentBuilder:
@@ -90,8 +90,8 @@ def _marked(raw: str) -> ContentBuilder:
     return marked
 
 
-def _renderer(tags: list[str], lines: int, columns: int, newline: str) -> Callable[[Outcome], str]:
-    def render(outcome: Outcome) -> str:
+def _renderer(lines: int, columns: int, newline: str) -> Callable[[Outcome, Sequence[str]], str]:
+    def render(outcome: Outcome, tags: Sequence[str]) -> str:
         """Wrap lines, with each tag (and each such character of the text itself) as one character of no width."""
         hidden: list[str] = []
         shown: list[str] = []

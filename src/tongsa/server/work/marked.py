@@ -14,9 +14,9 @@ from typing import Literal, Protocol
 
 from tongsa.documents import Options, default_target, read_document
 from tongsa.documents.translate import CardLike, Resources, translate_segments
-from tongsa.formats.html import HtmlDocument
 from tongsa.formats.html import open_document as open_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
+from tongsa.formats.spans import SpanDocument
 from tongsa.translation.confidence import Word, same_for_all_words, weighted_mean
 from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
@@ -96,7 +96,7 @@ class TextDocument(Protocol):
 
 @dataclass(frozen=True)
 class HtmlText:
-    document: HtmlDocument
+    document: SpanDocument
 
     @classmethod
     def of(cls, text: str, languages: Languages) -> HtmlText:

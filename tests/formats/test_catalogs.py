@@ -162,3 +162,73 @@ def test_the_catalogs_of_this_machine_read_as_gettext_reads_them() -> None:
         assert targets <= known, path
         taken += len(targets)
     assert taken > 0
+
+
+MESSAGES_OF_A_TREE = ["The color of the window", "Open the file and read it", "This field may not be empty.", "Yes"]
+TREE = {
+    "de": ["Die Farbe des Fensters", "Öffne die Datei und lies sie", "Dieses Feld darf nicht leer sein.", "Ja"],
+    "en_GB": ["The colour of the window", *MESSAGES_OF_A_TREE[1:]],
+    "en_AU": ["The colour of the window", *MESSAGES_OF_A_TREE[1:]],
+    "fr": ["La couleur de la fenêtre", "Ouvrez le fichier et lisez-le", "Ce champ ne peut pas être vide.", "Oui"],
+}
+
+
+def tree(folder: Path, *, messages: list[str] = MESSAGES_OF_A_TREE, more: str = "") -> Path:
+    """A made-up locale/ tree: each catalog as text, and compiled beside it."""
+    for language, targets in TREE.items():
+        pairs = dict(zip(messages, targets, strict=True))
+        head = f"Content-Type: text/plain; charset=UTF-8\nLanguage: {language}\n{more}"
+        entries = "".join(f'msgid "{message}"\nmsgstr "{target}"\n\n' for message, target in pairs.items())
+        lines = "".join(f'"{line}\\n"\n' for line in head.splitlines())
+        path = catalog(
+            folder / "locale" / language / "LC_MESSAGES" / "app.po", f'msgid ""\nmsgstr ""\n{lines}\n{entries}'
+        )
+        every = {b"": head.encode(), **{message.encode(): target.encode() for message, target in pairs.items()}}
+        path.with_suffix(".mo").write_bytes(compiled(every))
+    return folder / "locale"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("en", "de", zip(MESSAGES_OF_A_TREE, TREE["de"], strict=True)),
+        ("de", "en", zip(TREE["de"], MESSAGES_OF_A_TREE, strict=True)),
+        ("de", "fr", []),
+    ],
+)
+def test_of_a_tree_only_messages_in_the_two_languages_are_taken(
+    tmp_path: Path, source: str, target: str, expected: list[tuple[str, str]]
+) -> None:
+    corpus = opened(tree(tmp_path), source=source, target=target)
+    assert [pair[:2] for pair in corpus] == list(expected)
+    assert corpus.left_out.dropped["compiled catalogs whose .po is read"] == len(TREE)
+    english = [name for name in corpus.left_out.dropped if name.startswith("messages of a catalog from en into en_")]
+    assert len(english) == (2 if "en" in (source, target) else 0)
+
+
+def test_compiled_catalogs_alone_are_read(tmp_path: Path) -> None:
+    folder = tree(tmp_path)
+    for path in folder.rglob("*.po"):
+        path.unlink()
+    assert {pair[:2] for pair in opened(folder)} == set(zip(MESSAGES_OF_A_TREE, TREE["de"], strict=True))
+
+
+def test_messages_that_are_not_english_are_taken_as_what_they_are(tmp_path: Path) -> None:
+    folder = tree(tmp_path, messages=TREE["de"])
+    forwards = [pair[:2] for pair in opened(folder, source="de", target="fr")]
+    assert forwards == list(zip(TREE["de"], TREE["fr"], strict=True))
+    backwards = opened(folder / "en_GB", source="en", target="de")
+    assert [pair[:2] for pair in backwards] == list(zip(TREE["en_GB"], TREE["de"], strict=True))
+
+
+def test_the_header_may_name_the_language_of_the_messages(tmp_path: Path) -> None:
+    folder = tree(tmp_path, messages=["aa", "bb", "cc", "dd"], more="X-Source-Language: ko\n")
+    assert len(list(opened(folder, source="ko", target="fr"))) == len(TREE["fr"])
+    left = opened(folder, source="nl", target="fr")
+    assert not list(left)
+    assert left.left_out.dropped["messages of a catalog from ko into fr"] == len(TREE["fr"])
+
+
+def test_a_corpus_is_called_what_the_user_called_it(tmp_path: Path) -> None:
+    folder = tree(tmp_path)
+    assert opened(folder).name == str(folder)

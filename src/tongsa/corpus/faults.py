@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from tongsa.corpus.shifts import FURTHEST, offsets
 from tongsa.corpus.words import script
 from tongsa.formats.pairs import Pair
 from tongsa.text import placeholders
-from tongsa.text.languages import matches
+from tongsa.text.detection import is_foreign
 from tongsa.text.lines import tidy
 
 FAULTS = {
@@ -164,21 +163,3 @@ def is_copy(source: Side, target: Side, leans: tuple[float, float]) -> bool:
         return longer > 4 and shared >= 0.8 * longer and min(map(abs, leans)) > LEAN and leans[0] * leans[1] > 0
     words = [word for word in source.words if word.isalpha()]
     return len(words) > 4 or (bool(words) and abs(leans[0]) > LEAN)
-
-
-@lru_cache(maxsize=1)
-def identifier() -> object:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-
-
-def detect(text: str) -> tuple[str, float]:
-    """The language of a text, and the confidence of the detection."""
-    language, sureness = identifier().classify(text)  # type: ignore[attr-defined]
-    return str(language), float(sureness)
-
-
-def is_foreign(text: str, language: str) -> bool:
-    found, sureness = detect(text)
-    return sureness > 0.95 and not matches(found, language)

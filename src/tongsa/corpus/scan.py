@@ -20,11 +20,12 @@ import numpy as np
 from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Show
 from tongsa.corpus.duplicates import SeenTexts, hashes
-from tongsa.corpus.faults import Expected, detect, find_faults, texts
+from tongsa.corpus.faults import Expected, find_faults, texts
 from tongsa.corpus.pair_learning import learn_pair_model
 from tongsa.corpus.pair_model import PairModel
 from tongsa.corpus.words import script
 from tongsa.formats.pairs import Corpus, Pair
+from tongsa.text.detection import detect
 from tongsa.text.lines import tidy
 
 BLOCK = 1000

@@ -34,7 +34,12 @@ def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
 def _pairs(data: bytes, path: Path, reading: Reading) -> Iterator[Pair]:
     header = next((translation for message, translation in messages(data) if not message), b"")
     charset = catalog_charset(header, path, reading)
-    sides = Sides(path, decode(header, path, 1, charset), reading)
+
+    def texts_to_translate() -> Iterator[str]:
+        for number, (message, _) in enumerate(messages(data), 1):
+            yield decode(message, path, number, charset, "message").split("\0")[0].rpartition("\x04")[2]
+
+    sides = Sides(path, decode(header, path, 1, charset), reading, texts_to_translate)
     for number, (message, translation) in enumerate(messages(data), 1):
         if message:
             texts, forms = (

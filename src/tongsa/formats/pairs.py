@@ -94,13 +94,15 @@ class Corpus:
 
     parts: tuple[tuple[Path, ReadPairs], ...]
     reading: Reading
-    unread: tuple[Path, ...] = ()
-    """Files of a directory or archive in an unknown format."""
+    names: tuple[str, ...] = ()
+    """How the user named the corpus; by default the files."""
+    unread: tuple[tuple[Path, str], ...] = ()
+    """Files of a directory or archive that are not read, and why."""
 
     def __iter__(self) -> Iterator[Pair]:
         self.reading.left_out.clear()
-        for path in self.unread:
-            self.reading.left_out.drop("files of unknown kind", Place(path, "all of it"))
+        for path, reason in self.unread:
+            self.reading.left_out.drop(reason, Place(path, "all of it"))
         for path, reader in self.parts:
             try:
                 yield from reader(path, self.reading)
@@ -117,13 +119,13 @@ class Corpus:
 
     @property
     def name(self) -> str:
-        return ", ".join(str(path) for path, _ in self.parts)
+        return ", ".join(self.names or (str(path) for path, _ in self.parts))
 
 
 def open_corpus(names: Sequence[str | Path], reading: Reading) -> Corpus:
     """Find the reader for each name; an error for an unknown name lists what was tried."""
     parts: list[tuple[Path, ReadPairs]] = []
-    unread: list[Path] = []
+    unread: list[tuple[Path, str]] = []
     for name in names:
         if str(name).startswith("mtdata:"):
             from tongsa.formats.mtdata import fetch
@@ -135,7 +137,7 @@ def open_corpus(names: Sequence[str | Path], reading: Reading) -> Corpus:
             unread += others
         else:
             parts.append((path, _reader(path, reading)))
-    return Corpus(tuple(parts), reading, tuple(unread))
+    return Corpus(tuple(parts), reading, tuple(map(str, names)), tuple(unread))
 
 
 def _reader(path: Path, reading: Reading) -> ReadPairs:
@@ -181,29 +183,38 @@ def _is_dir(path: Path) -> bool:
         return False
 
 
-def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, ReadPairs]], list[Path]]:
-    """Return the readers of all corpora in a directory or archive, and the other files."""
+def _everything_in(folder: Path, reading: Reading) -> tuple[list[tuple[Path, ReadPairs]], list[tuple[Path, str]]]:
+    """Return the readers of all corpora in a directory or archive, and the other files with the reasons."""
     parts: dict[Path, ReadPairs] = {}
     halves: set[Path | None] = set()
-    others: list[Path] = []
-    for path in files_in(folder):
+    others: list[tuple[Path, str]] = []
+    paths = files_in(folder)
+    catalogs = {_uncompiled(path) for path in paths if kind(path) == ".po"}
+    for path in paths:
         prefix = _without_language(path, reading)
         if path in halves:
             continue
         if prefix and all(both := aligned_files(prefix, reading)):
             halves.update(both)
             parts[prefix] = _read_aligned()
+        elif kind(path) == ".mo" and _uncompiled(path) in catalogs:
+            others.append((path, "compiled catalogs whose .po is read"))
         elif is_there(path) and (read_pairs := _by_suffix(path)):  # a named pipe is not: it would never end
             parts[path] = read_pairs
         else:
-            others.append(path)
+            others.append((path, "files of unknown kind"))
     if not parts:
         raise CorpusError(
             f"there is no corpus in {folder}",
             f"None of its {len(others):,} files is in a known format, and no two are aligned.",
-            *([f"There are: {', '.join(path.name for path in others[:8])}"] if others else []),
+            *([f"There are: {', '.join(path.name for path, _ in others[:8])}"] if others else []),
         )
     return list(parts.items()), others
+
+
+def _uncompiled(path: Path) -> Path:
+    """Return what a catalog and its compiled form share: `de/app` for `de/app.po.gz` and `de/app.mo`."""
+    return (path if path.suffix.lower() not in PACKED else path.with_suffix("")).with_suffix("")
 
 
 def _without_language(path: Path, reading: Reading) -> Path | None:

@@ -1,8 +1,9 @@
 """Message catalogs of gettext (PO).
 
-The catalog's language is in its header or in its path (`de/LC_MESSAGES/app.mo`, `de.po`); its messages are in the
-other one. As a corpus, a catalog whose language is the source is read with the sides swapped. A catalog can hold a
-message only once, so when one is written, repeated messages get a context.
+The catalog's language is in its header or in its path (`de/LC_MESSAGES/app.mo`, `de.po`); its messages are in English
+unless the header (`X-Source-Language`) or the messages themselves say otherwise. As a corpus, a catalog whose language
+is the source is read with the sides swapped. A catalog can hold a message only once, so when one is written, repeated
+messages get a context.
 
 As a document, untranslated messages are filled in and marked fuzzy. The file is edited in place, line by line, so
 comments, order and wrapping of other entries stay. A machine translation is `fuzzy` until a person has reviewed it;
@@ -13,10 +14,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 from tongsa.base.containers import open_bytes
@@ -26,6 +29,7 @@ from tongsa.formats.po_catalog import Entry, Plurals, entries, forms_of, quoted
 from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, replaced
 from tongsa.formats.writers import WritePair, text_file
+from tongsa.text.detection import likeliest
 from tongsa.text.languages import matches
 from tongsa.text.lines import encoding_name, nfc, read_lines
 
@@ -35,7 +39,12 @@ _MESSAGES = ("msgid", "msgid_plural")
 _CHARSET = re.compile(
     r'(Content-Type:(?:[^\\\n]|"\r?\n\s{0,9}"){0,200}?charset=)([A-Za-z0-9_.:-]{0,60}[A-Za-z0-9])', re.IGNORECASE
 )
-_LANGUAGE = re.compile(r"^language:\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)", re.IGNORECASE | re.MULTILINE)
+_CODE = r"\s*([A-Za-z]{2,3}(?:[_-]\w+)*(?:@\w+)?)"
+_LANGUAGE = re.compile(f"^language:{_CODE}", re.IGNORECASE | re.MULTILINE)
+_SOURCE_LANGUAGE = re.compile(f"^x-source-language:{_CODE}", re.IGNORECASE | re.MULTILINE)
+ENGLISH = "en"
+EXAMINED = 300
+"""Number of messages whose language is detected."""
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "", "\x04": ""})
 _HEADER = {
     "Language": "",
@@ -51,13 +60,18 @@ _DIRECTIVE = re.compile(
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
-    sides = Sides(path, "", reading)
-    for entry in entries(read_lines(path, catalog_charset(_beginning(path), path, reading)), path):
+    charset = catalog_charset(_beginning(path), path, reading)
+
+    def messages() -> Iterator[str]:
+        return (entry.texts["msgid"] for entry in entries(read_lines(path, charset), path) if not entry.obsolete)
+
+    sides = Sides(path, "", reading, messages)
+    for entry in entries(read_lines(path, charset), path):
         where = Place(path, entry.line)
         if entry.obsolete:
             reading.left_out.drop("messages obsolete", where)
         elif _is_header(entry):
-            sides = Sides(path, entry.texts.get("msgstr", ""), reading)
+            sides = Sides(path, entry.texts.get("msgstr", ""), reading, messages)
         elif "fuzzy" in entry.flags:
             reading.left_out.drop("messages fuzzy", where)
         else:
@@ -76,19 +90,35 @@ def _is_header(entry: Entry) -> bool:
 class Sides:
     """Determines which side of the catalog is the source."""
 
-    def __init__(self, path: Path, header: str, reading: Reading) -> None:
+    def __init__(self, path: Path, header: str, reading: Reading, messages: Callable[[], Iterable[str]]) -> None:
+        """`messages` gives the texts to translate, which are read only if the header leaves their language open."""
         self.reading = reading
-        named = _LANGUAGE.search(header)
+        self.messages = messages
+        named, self.stated = _LANGUAGE.search(header), _SOURCE_LANGUAGE.search(header)
         self.language = named.group(1) if named else language_in_path(path)
         self.backwards = bool(self.language) and not matches(self.language, reading.target)
-        self.other = self.backwards and not matches(self.language, reading.source)
+
+    @cached_property
+    def useless(self) -> str:
+        """Why none of the messages is used; empty if they are in the two languages wanted."""
+        if self.backwards and not matches(self.language, self.reading.source):
+            return f"messages of a catalog in {self.language}"
+        wanted = self.reading.target if self.backwards else self.reading.source
+        found = self.stated.group(1) if self.stated else self._guessed(wanted)
+        return "" if matches(found, wanted) else f"messages of a catalog from {found} into {self.language or '?'}"
+
+    def _guessed(self, wanted: str) -> str:
+        """The language of the messages: the one wanted, English as usual, or the catalog's own (`en_GB`)."""
+        if matches(ENGLISH, wanted):
+            return wanted
+        return likeliest("\n".join(islice(self.messages(), EXAMINED)), (wanted, ENGLISH, self.language or wanted))
 
     def pairs(self, texts: list[str], forms: list[str], where: Place) -> Iterator[Pair]:
         """Pair the singular with the first form and the plural with the last; with only one form, just the plural."""
         if not all(form.strip() for form in forms) or not texts[0].strip():
             self.reading.left_out.drop("messages untranslated", where)
-        elif self.other:
-            self.reading.left_out.drop(f"messages of a catalog in {self.language}", where)
+        elif self.useless:
+            self.reading.left_out.drop(self.useless, where)
         else:
             pairs = [(texts[0], forms[0])]
             if len(texts) > 1:

@@ -125,3 +125,58 @@ def test_many_processes_find_what_one_finds() -> None:
         for workers in (1, 2)
     )
     assert alone == together
+
+
+WEEKDAYS = dict(zip("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(), "월화수목금토일", strict=True))
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def thin_catalog() -> list[tuple[str, str]]:
+    """A few hundred sentences, and lists of short messages as catalogs have them, each in several forms."""
+    sentences = [(english, korean) for korean, english in write_pairs(240, seed=2)]
+    days = [(day, f"{korean}요일") for day, korean in WEEKDAYS.items()]
+    months = [(month, f"{number}월") for number, month in enumerate(MONTHS, 1)]
+    short = [(month[:3].lower(), korean) for month, korean in months]
+    dotted = [(f"{month[:3]}.", korean) for month, korean in months]
+    return [
+        *sentences[:120],
+        *days,
+        *[(day[:3], korean) for day, korean in days],
+        *months,
+        *short,
+        *dotted,
+        *sentences[120:],
+    ]
+
+
+def test_lists_of_short_messages_in_a_small_catalog_are_not_shifted() -> None:
+    texts = thin_catalog()
+    wrong = [
+        (text, faults)
+        for text, faults in zip(texts, found_faults(texts, "en", "ko"), strict=True)
+        if {"shifted", "unrelated", "cut"} & set(faults)
+    ]
+    assert not wrong
+
+
+def test_names_in_another_script_are_no_fault() -> None:
+    texts = [(english, korean) for korean, english in write_pairs(600, seed=4)]
+    sound = {
+        100: ("Open Visual Studio Code and run CMake.", "Visual Studio Code를 열고 CMake를 실행합니다."),
+        200: ("Visual Studio 2017", "Visual Studio 2017"),
+        300: ("The Windows SDK (C++)", "Windows SDK (C++)"),
+    }
+    for place, pair in sound.items():
+        texts[place] = pair
+    texts[400] = ("the teacher reads", "der Lehrer")
+    texts[500] = ("교사가 읽는다", "교사가 책을 읽는다")
+    faults = found_faults(texts, "en", "ko")
+    assert not [faults[place] for place in sound if {"script", "language", "copy"} & set(faults[place])]
+    assert "script" in faults[400]
+    assert {"script", "language", "copy"} & set(faults[500])
+
+
+def test_an_escaped_character_is_no_placeholder() -> None:
+    texts = [(english, korean) for korean, english in write_pairs(600, seed=4)]
+    texts[100] = (f"{texts[100][0]} R&amp;D &quot;plus&quot;", f"{texts[100][1]} R&D")
+    assert "placeholders" not in found_faults(texts, "en", "ko")[100]

@@ -163,6 +163,11 @@ def _bounded(odds: Sequence[float]) -> float:
     return math.copysign(math.sqrt(abs(total)), total)
 
 
+def shared_words(aligned: Sequence[float]) -> float:
+    """How much the words of two texts translate each other, given the features of the first question."""
+    return aligned[-2] + aligned[-1]
+
+
 def _numbers_agree(source: Side, target: Side) -> float:
     if not source.numbers and not target.numbers:
         return 0.0

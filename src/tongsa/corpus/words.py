@@ -53,3 +53,10 @@ def script(text: str) -> str:
         counts["Kana"] += counts.pop("Han")
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else "none" if not any(map(str.isalpha, text)) else "other"
+
+
+def lacks_script(text: str, name: str) -> bool:
+    """Whether a text has letters, but none of this script (one of SCRIPTS); Japanese is also written in Han alone."""
+    if name not in _COUNTERS or _COUNTERS[name].search(text) or (name == "Kana" and _COUNTERS["Han"].search(text)):
+        return False
+    return any(map(str.isalpha, text))

@@ -19,10 +19,10 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.faults import CORPORA, SHARED, found_faults
 from tests.corpus.planting import FAULTS as PLANTED
 from tests.corpus.planting import Both, plant
 
-from benchmarks.faults import CORPORA, SHARED, found_faults
 from tongsa.base.devices import usable_cores
 from tongsa.corpus.faults import FAULTS, REMOVED
 from tongsa.formats.pairs import Reading, open_corpus

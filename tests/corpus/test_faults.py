@@ -127,8 +127,23 @@ def test_many_processes_find_what_one_finds() -> None:
     assert alone == together
 
 
-WEEKDAYS = dict(zip("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(), "월화수목금토일", strict=True))
-MONTHS = "January February March April May June July August September October November December".split()
+WEEKDAYS = dict(
+    zip(["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"], "월화수목금토일", strict=True)
+)
+MONTHS = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def thin_catalog() -> list[tuple[str, str]]:

@@ -8,11 +8,16 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import settings
+
+from tongsa.base.devices import share_cores
+
+share_cores()  # as the command does, before torch is loaded: tests run side by side, and some use several threads
+import torch  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,9 +31,18 @@ settings.register_profile("tongsa", deadline=None, derandomize=True)
 settings.load_profile("tongsa")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """Tests run side by side; sums in one order give the same bits every time."""
+torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Tests run side by side; sums in one order give the same bits every time.
+
+    A training or a command in this process sets the threads of the whole machine. What other fixtures and tests then
+    compute with them waits for cores that are taken: a test of a second took a minute of CPU time.
+    """
+    torch.set_num_threads(1)
+    yield
     torch.set_num_threads(1)
 
 

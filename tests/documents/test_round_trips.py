@@ -97,7 +97,7 @@ def skeleton(name: str, data: bytes) -> object:
     if kind in (".xlf", ".xliff", ".tmx"):
         root = etree.fromstring(data)
         return [etree.tostring(each, method="c14n") for each in root.iter("{*}source", "{*}seg") if is_original(each)]
-    return sorted(re.findall(r"https?://\S+|\d+ km|^#[.:~].*|^msgid.*", text, re.MULTILINE))
+    return sorted(re.findall(r"https?://[^\s,]+|\d+ km|^#[.:~].*|^msgid.*", text, re.MULTILINE))
 
 
 def is_original(element: etree._Element) -> bool:

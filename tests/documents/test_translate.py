@@ -24,7 +24,7 @@ PLACEHOLDERS = [
     "{0}",
     "{name}",
     "${x}",
-    "&amp;",
+    "&lt;",
     "<b>",
     "</b>",
     "<br/>",
@@ -61,7 +61,7 @@ def test_arguments_that_have_no_number_keep_their_order() -> None:
 
 
 def test_arguments_with_a_number_may_change_their_order() -> None:
-    swap = Fake(lambda text: "%2$d von %1$s" if text == "%1$s of %2$d" else text.upper())
+    swap = Fake(lambda text: {"%1$s of %2$d": "%2$d von %1$s", "of": "von"}.get(text, text.upper()))
     assert outcome_of("%1$s of %2$d", swap) == "%2$d von %1$s"
 
 
@@ -92,8 +92,14 @@ def test_tags_follow_their_words() -> None:
     assert shown == "now <0>button this<1> press"
 
 
-def test_a_sentence_whose_placeholder_is_lost_is_translated_in_pieces() -> None:
+def test_a_sentence_whose_placeholder_is_lost_is_translated_whole_without_it() -> None:
     loses = Fake(lambda text: re.sub(r"%s|[{]1[}]", "", text).upper())
+    (outcome,) = translate_segments([Segment(id="x", content=("cannot open %s now",))], loses)
+    assert (outcome.text, outcome.notes) == ("CANNOT OPEN %s NOW", ())
+
+
+def test_a_sentence_that_cannot_be_translated_whole_is_translated_in_pieces() -> None:
+    loses = Fake(lambda text: text.upper() if text in ("cannot open", "now") else "")
     (outcome,) = translate_segments([Segment(id="x", content=("cannot open %s now",))], loses)
     assert outcome.text == "CANNOT OPEN %s NOW"
     assert "translated in pieces" in outcome.notes

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 
+from tongsa.formats.html_escapes import decoded_reference
 from tongsa.formats.segments import Content, Mark, Segment, plain
 from tongsa.text.placeholders import Placeholder, find
 from tongsa.translation.glossary import Glossary
@@ -26,6 +27,9 @@ _MASKS = re.compile("[\U000f0000-\U000ffffd]")
 _MASKS_APART = re.compile(f"({_MASKS.pattern})")
 _TAG_NAME = re.compile(r"<(/?)([\w:.-]++)")
 _VOID = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta", "source", "track"}
+_WORDS = re.compile(r"(?![a-z]++[A-Z])[^\W\d_]++(?:[ .'’&+-]{1,2}[^\W_]++)*+\+{0,2}")
+_AMOUNT = re.compile(r"[€$£¥₩]?\s?\d[\d.,'\s]*+[^\s\d{}<>_]{0,6}")
+_BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 # `%s` takes the next argument, whatever it is; `%1$s` and `%(name)s` say which one they take
 _NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d++\$)[^a-zA-Z@<]*+[a-zA-Z@<].*+|\{(?:[:!].*)?\}")
 
@@ -36,6 +40,8 @@ class MaskedText:
 
     text: str
     marks: dict[str, Mark]
+    escapes: dict[str, str] = field(default_factory=dict)
+    """How the source writes some characters of the text: `&#39;` for an apostrophe."""
 
     def content(self) -> Content:
         """Restore the marks of the text."""
@@ -61,7 +67,7 @@ class MaskedText:
 
     def part(self, text: str) -> MaskedText:
         """Return a part of this text, with the same marks."""
-        return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)})
+        return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)}, self.escapes)
 
 
 def mask(content: Content, glossary: Glossary) -> list[MaskedText]:
@@ -70,22 +76,36 @@ def mask(content: Content, glossary: Glossary) -> list[MaskedText]:
     The result is one masked text, or several if there are more marks than characters to represent them.
     """
     pieces: list[str | Mark] = []
-    text: list[str] = []
-    for part in content:
-        if isinstance(part, Mark):
-            pieces += [*_placeholders("".join(text)), part]
-            text = []
-        else:
-            text.append(part)
-    pieces += _placeholders("".join(text))
+    escapes = _escapes("".join(part for part in content if isinstance(part, str)))
+    for are_text, parts in groupby(content, key=lambda part: isinstance(part, str)):
+        here = list(parts)
+        pieces += _placeholders("".join(map(str, here)), escapes) if are_text else here
     pieces = [new for piece in pieces for new in (glossary.terms_in(piece) if isinstance(piece, str) else [piece])]
     pieces = _paired(pieces)
     places = [place for place, piece in enumerate(pieces) if isinstance(piece, Mark)]
     borders = [0, *places[MOST_MARKS::MOST_MARKS], len(pieces)]
-    return [_masked(pieces[begin:end]) for begin, end in pairwise(borders)]
+    forms = {character: reference for reference, character in reversed(escapes.items()) if reference != character}
+    return [_masked(pieces[begin:end], forms) for begin, end in pairwise(borders)]
 
 
-def _masked(pieces: Iterable[str | Mark]) -> MaskedText:
+def _escapes(text: str) -> dict[str, str]:
+    """Return the characters that the references of a text stand for, which the model is to see.
+
+    `&lt;` and `&gt;` are marks, since they look like tags once they are decoded, and so is `&amp;` beside a plain `&`.
+    """
+    if "&" not in text:
+        return {}
+    references = dict.fromkeys(each.text for each in find(text) if each.kind == "entity")
+    bare = text.replace("&amp;", "") if "&amp;" in references else ""
+    found = {reference: decoded_reference(reference) for reference in references}
+    return {
+        reference: character
+        for reference, character in found.items()
+        if len(character) == 1 and character not in "<>" and not (character == "&" and _BARE_AMPERSAND.search(bare))
+    }
+
+
+def _masked(pieces: Iterable[str | Mark], escapes: dict[str, str]) -> MaskedText:
     text: list[str] = []
     marks: dict[str, Mark] = {}
     for piece in pieces:
@@ -95,23 +115,37 @@ def _masked(pieces: Iterable[str | Mark]) -> MaskedText:
             text.append(character)
         else:
             text.append(piece)
-    return MaskedText("".join(text), marks)
+    return MaskedText("".join(text), marks, escapes)
 
 
-def _placeholders(text: str) -> list[str | Mark]:
+def _placeholders(text: str, escapes: Mapping[str, str]) -> list[str | Mark]:
     pieces: list[str | Mark] = []
     end = 0
     private = [Placeholder(m.start(), m.end(), m.group(), "private") for m in _MASKS.finditer(text)]
-    for each in sorted([*find(text), *private]):
+    for each in sorted([*find(text, loose=True), *private]):
         if each.start < end:  # a private character inside a placeholder: part of it
             continue
-        pieces += [text[end : each.start], _mark(each)]
+        pieces += [text[end : each.start], escapes.get(each.text) or _mark(each)]
         end = each.end
-    return [piece for piece in (*pieces, text[end:]) if piece]
+    pieces.append(text[end:])
+    return merged(piece for piece in pieces if piece)
 
 
 def _mark(placeholder: Placeholder) -> Mark:
+    if placeholder.kind == "code":
+        return Mark(text=placeholder.text.strip("`"), written=placeholder.text)
+    if placeholder.kind == "entity":
+        return Mark(text=decoded_reference(placeholder.text), written=placeholder.text)
     return Mark(text=placeholder.text, ordered=bool(_NEXT_ARGUMENT.fullmatch(placeholder.text)))
+
+
+def merged(parts: Iterable[str | Mark]) -> list[str | Mark]:
+    """Join neighbouring texts."""
+    joined: list[str | Mark] = []
+    for are_text, group in groupby(parts, key=lambda part: isinstance(part, str)):
+        here = list(group)
+        joined += ["".join(map(str, here))] if are_text else here
+    return joined
 
 
 def _paired(pieces: list[str | Mark]) -> list[str | Mark]:
@@ -147,6 +181,33 @@ def is_tag(mark: Mark) -> bool:
     return not mark.text or mark.role != "alone"
 
 
+def is_word(mark: Mark) -> bool:
+    """Return True for a mark that reads as words of its sentence: `5 km`, `<code>beach</code>`, a product's name."""
+    text = mark.text.strip("`")
+    return mark.role == "alone" and not mark.term and bool(_WORDS.fullmatch(text) or _AMOUNT.fullmatch(text))
+
+
+def is_placeholder(mark: Mark) -> bool:
+    """Return True for a mark with a text that is no word: `%s`, `{name}`, a URL, an emoji."""
+    return not is_tag(mark) and not mark.term and not is_word(mark)
+
+
+def empty_pairs(masked: MaskedText, hidden: Collection[str]) -> set[str]:
+    """Return the pairs of tags that enclose nothing but hidden marks."""
+    found: set[str] = set()
+    waiting: list[str] = []
+    """Opening tags after which nothing was seen."""
+    for character in masked.text:
+        mark = masked.marks.get(character)
+        if mark and mark.role == "open":
+            waiting.append(character)
+        elif mark and mark.role == "close" and waiting and masked.marks[waiting[-1]].pair == mark.pair:
+            found |= {waiting.pop(), character}
+        elif character not in hidden and not character.isspace():
+            waiting = []
+    return found
+
+
 def problem(source: MaskedText, text: str, fragile: str) -> str:
     """Describe what is broken in the masked translation of a masked text; empty if nothing is."""
     masks = _MASKS.findall(text)
@@ -158,12 +219,25 @@ def problem(source: MaskedText, text: str, fragile: str) -> str:
     if _unclosed(source, masks) != _unclosed(source, before):
         return "tags were not nested"
     bare, bare_before = _MASKS.sub("", text), _MASKS.sub("", source.text)
-    if any(bare.count(each) != bare_before.count(each) for each in fragile):
+    if any(bare.count(each) != bare_before.count(each) for each in fragile if each not in source.escapes):
         return "a character with a meaning appeared or vanished"
+    if _touching(source, text, fragile) > _touching(source, source.text, fragile):
+        return "a character with a meaning was put beside a mark"
     written = MaskedText(text, source.marks).content()
     if _found(written) != _found(source.content()):
         return "a placeholder was lost or doubled"
     return ""
+
+
+def _touching(source: MaskedText, text: str, fragile: str) -> int:
+    """Count the characters with a meaning beside marks of the format: `*` beside `**` would be another mark."""
+    if not any(mark.number >= 0 for mark in source.marks.values()):
+        return 0
+    beside = [pair for pair in pairwise(text) if (pair[0] in source.marks) != (pair[1] in source.marks)]
+    return sum(
+        source.marks[mask].number >= 0 and character in fragile
+        for mask, character in (pair if pair[0] in source.marks else pair[::-1] for pair in beside)
+    )
 
 
 def _found(content: Content) -> Counter[str]:
@@ -196,7 +270,7 @@ FRAGILE: str = Segment(id="", content=()).fragile
 
 def is_plain(text: str) -> bool:
     """Return True if a text has nothing that must be kept unchanged."""
-    return not find(text) and not _MASKS.search(text)
+    return not find(text, loose=True) and not _MASKS.search(text)
 
 
 def keeps_plain_text(source: str, translation: str) -> bool:

@@ -6,69 +6,70 @@ enclosed in the source, at word boundaries. If the tags are then not properly ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tongsa.documents.placeholders import MaskedText
 from tongsa.translation.alignment import TokenAlignment, count_characters
 
 _CLOSE, _ALONE, _OPEN = range(3)
+_PUNCTUATION = tuple(".,;:!?…。、，！？")
 
 
-def project_tags(source: MaskedText, tags: Sequence[str], text: str, aligned: TokenAlignment) -> str:
-    """Insert the tags of the source into the translation `text`."""
-    places = _places(source, tags)
+def project_tags(
+    source: MaskedText, tags: Sequence[str], shown: Collection[str], text: str, aligned: TokenAlignment
+) -> str:
+    """Insert the tags of the source into the translation `text`; marks that are not shown count as a character."""
+    places = _places(source, tags, shown)
     closing = {source.marks[tag].pair: tag for tag in tags if source.marks[tag].role == "close"}
     inserts: dict[str, tuple[int, int]] = {}
+    visible = "".join(text.split())
+    spacings = {tag: _spacing(source, tag) for tag in tags}
     for tag in tags:
         if tag in inserts:
             continue
         close = closing.get(source.marks[tag].pair) if source.marks[tag].role == "open" else None
         span = aligned.span(places[tag], places[close]) if close and places[close] > places[tag] else None
         if close and span:
-            inserts[tag], inserts[close] = (span[0], _OPEN), (span[1], _CLOSE)
+            end = _before_punctuation(visible, span) if _ends_at_word(source, tags, close) else span[1]
+            inserts[tag], inserts[close] = (span[0], _OPEN), (end, _CLOSE)
         else:
             inserts[tag] = (aligned.place(places[tag]), _ALONE)
             if close:
-                inserts[close] = inserts[tag]
-    return _inserted(text, inserts, {tag: _spacing(source, tag) for tag in tags})
+                inserts[close], spacings[close] = inserts[tag], spacings[tag]
+    return _inserted(text, inserts, spacings)
 
 
-def _places(source: MaskedText, tags: Sequence[str]) -> dict[str, int]:
-    """Count the visible characters before each tag, without white space; the tags are given in order."""
+def _places(source: MaskedText, tags: Sequence[str], shown: Collection[str]) -> dict[str, int]:
+    """Count the characters before each tag, without white space; the tags are given in order."""
     places: dict[str, int] = {}
     count = end = 0
     for tag in tags:
         at = source.text.index(tag, end)
-        count += count_characters(visible_text(source, (), source.text[end:at]))
+        count += count_characters("".join(source.marks[c].text if c in shown else c for c in source.text[end:at]))
         places[tag] = count
         end = at + 1
     return places
 
 
+def _ends_at_word(source: MaskedText, tags: Sequence[str], close: str) -> bool:
+    """Return True if a word ends where the tag does, and the sentence goes on."""
+    before, _, after = source.text.partition(close)
+    return not before.rstrip().endswith(_PUNCTUATION) and any(c not in tags and not c.isspace() for c in after)
+
+
+def _before_punctuation(visible: str, span: tuple[int, int]) -> int:
+    """Return the end of a span without the punctuation that a model's token may hold."""
+    inner = visible[span[0] : span[1]].rstrip("".join(_PUNCTUATION))
+    return span[0] + len(inner) if inner else span[1]
+
+
 def _spacing(source: MaskedText, tag: str) -> str:
-    """Return how a single mark is spaced: separate, attached to the next word, to the previous one, or to both."""
+    """Return how a tag whose pair is in another sentence is spaced: separate, or attached to a word."""
     at = source.text.index(tag)
     before, after = source.text[max(0, at - 1) : at], source.text[at + 1 : at + 2]
     if not before or before.isspace():
         return "apart" if not after or after.isspace() else "before"
-    return "joined" if _joins_words(source, source.text, at) else "after"
-
-
-def visible_text(source: MaskedText, tags: Sequence[str], text: str) -> str:
-    """Return the text that the model sees: marks that are words are kept, tags are removed."""
-    seen = []
-    hidden = set(tags)
-    for at, c in enumerate(text):
-        if c not in hidden:
-            seen.append(source.marks[c].text if c in source.marks else c)
-        elif _joins_words(source, text, at):
-            seen.append(" ")  # a picture between two words must not join them
-    return "".join(seen)
-
-
-def _joins_words(source: MaskedText, text: str, at: int) -> bool:
-    alone = source.marks[text[at]].role == "alone"
-    return alone and text[max(0, at - 1) : at].isalnum() and text[at + 1 : at + 2].isalnum()
+    return "after"
 
 
 def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str, str]) -> str:
@@ -91,5 +92,5 @@ def _inserted(text: str, inserts: dict[str, tuple[int, int]], spacings: dict[str
         spacing = spacings[tag] if side == _ALONE else ""
         blank = " " if spacing == "apart" and place and not text[place - 1].isspace() else ""
         pieces += [text[end:place], blank, tag]
-        end = place + 1 if spacing == "joined" and text[place : place + 1].isspace() else max(end, place)
+        end = max(end, place)
     return "".join(pieces) + text[end:]

@@ -1,12 +1,16 @@
 """Strategies for translating a sentence with marks (placeholders, tags, terms), from the best to the safest.
 
-    in the text          placeholders stay in the text; tags are taken out and projected back along the alignment
-    with target terms    the same, with the target form of glossary terms already in the source
-    numbered             placeholders are written `{1}`, `{2}`, ...: short, and all alike
-    piece by piece       the text between the marks is translated in pieces; the marks stay where they are
+    shown          placeholders stay in the text
+    numbered       placeholders are written `{1}`, `{2}`, ...: short, and all alike
+    hidden         placeholders are taken out, and put back along the alignment
+    piece by piece the text between the marks is translated in pieces; the marks stay where they are
 
-A strategy names the texts to translate and builds a candidate from their translations, or none if a mark was lost. A
-sentence that no strategy can translate stays in the source language.
+Tags are always taken out, and put around the translations of the words that they enclosed. A strategy names the texts
+to translate and builds a candidate from their translations, or none if a mark was lost. A sentence that no strategy
+can translate stays in the source language.
+
+A model that has not learnt to carry placeholders translates the words around them differently, or invents others.
+Therefore a sentence with placeholders is translated with and without them: `best` chooses.
 """
 
 from __future__ import annotations
@@ -15,16 +19,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from itertools import count
+from typing import Literal, Protocol
 
-from tongsa.documents.placeholders import MaskedText, is_tag, problem
-from tongsa.documents.projection import project_tags, visible_text
+from tongsa.documents.placeholders import MaskedText, empty_pairs, is_placeholder, is_tag, is_word, problem
+from tongsa.documents.placing import Translated, ordered_units
+from tongsa.documents.projection import project_tags
+from tongsa.documents.units import View, view
 from tongsa.translation.alignment import TokenAlignment
 from tongsa.translation.confidence import average
 from tongsa.translation.glossary import seen_form
 from tongsa.translation.sentences import has_letters
 
-_NUMBERED = re.compile(r"\{[1-9]\d*+\}")
 _BEFORE = re.compile(r"[\W_]++")
 _AFTER = re.compile(r"(?<![^\w.!?…。！？])[^\w.!?…。！？]++$")
 
@@ -64,9 +70,6 @@ class Candidate:
 
 
 class Strategy(Protocol):
-    alignment: bool
-    """True if the strategy needs translations with an alignment."""
-
     def texts(self, sentence: MaskedSentence) -> list[str]:
         """Return the texts to translate; none if this strategy does not apply."""
         ...
@@ -74,71 +77,101 @@ class Strategy(Protocol):
     def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None: ...
 
 
-class InTheText:
-    """Placeholders and terms stay in the text; tags are projected along the alignment."""
+@dataclass(frozen=True)
+class Seen:
+    """A sentence as a strategy shows it to the model."""
 
-    def __init__(self, *, tags: bool, target_terms: bool = False) -> None:
-        """`tags`: for sentences with tags, or those without. `target_terms`: show terms in their target form."""
-        self.alignment = tags
+    source: MaskedText
+    """The sentence; the text of each mark is what the model sees for it."""
+    tags: list[str]
+    """Pairs of tags around words, which are projected along the alignment."""
+    view: View
+
+
+class Whole:
+    """The sentence is translated whole; marks that the model does not see or write are put back by the alignment."""
+
+    NOTE = "marks placed without an alignment"
+
+    def __init__(self, placeholders: Literal["shown", "numbered", "hidden"], *, target_terms: bool = False) -> None:
+        """`target_terms`: show terms in their target form."""
+        self.placeholders = placeholders
         self.target_terms = target_terms
 
     def texts(self, sentence: MaskedSentence) -> list[str]:
-        masked = sentence.masked
-        if self.alignment != bool(_tags(masked)):
+        marks = sentence.masked.marks.values()
+        if self.target_terms and not any(mark.term for mark in marks):
             return []
-        if self.target_terms and not any(mark.term for mark in masked.marks.values()):
+        if self.placeholders != "shown" and not any(map(is_placeholder, marks)):
             return []
-        return [self._visible(masked)]
-
-    def _visible(self, masked: MaskedText) -> str:
-        return visible_text(self._with_terms(masked), _tags(masked), masked.text)
-
-    def _with_terms(self, masked: MaskedText) -> MaskedText:
-        if not self.target_terms:
-            return masked
-        marks = {mask: replace(mark, text=mark.output) if mark.term else mark for mask, mark in masked.marks.items()}
-        return MaskedText(masked.text, marks)
+        if self.placeholders == "numbered" and re.search(r"\{\d", sentence.masked.text):
+            return []
+        text = self._seen(sentence.masked).view.text
+        return [text] if has_letters(text) else []
 
     def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
         (translation,) = translations
-        masked = sentence.masked
+        seen = self._seen(sentence.masked)
+        if translation.text == seen.view.text:  # the same in both languages
+            return _checked(sentence, sentence.masked, translations)
         text = translation.text.strip()
-        if translation.text == self._visible(masked):  # the same in both languages
-            return _checked(sentence, masked, translations)
-        if tags := _tags(masked):
-            aligned = TokenAlignment.of(
-                (self._visible(masked), text), (translation.source_tokens, translation.tokens), translation.alignment
-            )
+        lost = [mask for mask in seen.view.shown if is_word(seen.source.marks[mask]) and _is_lost(mask, seen, text)]
+        notes: tuple[str, ...] = ()
+        if seen.view.units or seen.tags or lost:
+            tokens = (translation.source_tokens, translation.tokens)
+            aligned = TokenAlignment.of((seen.view.text, text), tokens, translation.alignment)
             if not aligned:
-                return None
-            text = project_tags(self._with_terms(masked), tags, text, aligned)
-        found = locate(masked, [mask for mask in masked.masks() if mask not in tags], text)
-        return _checked(sentence, found, [translation]) if found else None
+                aligned, notes = TokenAlignment.proportional(seen.view.text, text), (self.NOTE,)
+            text = _put_back(seen, lost, text, aligned)
+        found = locate(seen.source, [mask for mask in seen.view.shown if mask not in lost], text)
+        if not found:
+            return None
+        written = {mask: found.marks[mask] for mask in found.marks if found.marks[mask].term}
+        masked = MaskedText(found.text, {**sentence.masked.marks, **written})
+        candidate = _checked(sentence, masked, translations)
+        return replace(candidate, notes=(*notes, *candidate.notes)) if candidate else None
+
+    def _seen(self, masked: MaskedText) -> Seen:
+        marks = dict(masked.marks)
+        numbers = count(1)
+        hidden: set[str] = set()
+        for mask in masked.masks():
+            mark = marks[mask]
+            if is_placeholder(mark) and self.placeholders == "numbered":
+                marks[mask] = replace(mark, text=f"{{{next(numbers)}}}")
+            elif is_placeholder(mark) and self.placeholders == "hidden":
+                hidden.add(mask)
+            elif mark.term and self.target_terms:
+                marks[mask] = replace(mark, text=mark.output)
+            elif is_word(mark):
+                marks[mask] = replace(mark, text=mark.text.strip("`"))
+            if mark.role == "alone" and not mark.text:
+                hidden.add(mask)
+        hidden |= empty_pairs(masked, hidden)
+        source = MaskedText(masked.text, marks)
+        tags = [mask for mask in masked.masks() if is_tag(marks[mask]) and mask not in hidden]
+        return Seen(source, tags, view(source, hidden, tags))
 
 
-class NumberedPlaceholders:
-    """Placeholders are numbered, so that they all look similar to the model."""
+def _put_back(seen: Seen, lost: Sequence[str], text: str, aligned: TokenAlignment) -> str:
+    """Put words, units and tags into a translation."""
+    written = Translated(seen.view, text, aligned)
+    for mask in lost:
+        written.replace_word(mask)
+    written.put_units(ordered_units(seen.source, seen.view.units))
+    text = written.written()
+    return project_tags(seen.source, seen.tags, seen.view.shown, text, written.realigned()) if seen.tags else text
 
-    alignment = False
-    FORM = "{{{}}}"
 
-    def texts(self, sentence: MaskedSentence) -> list[str]:
-        masked = sentence.masked
-        if not masked.marks or any(is_tag(mark) for mark in masked.marks.values()) or re.search(r"\{\d", masked.text):
-            return []
-        numbers = {mask: self.FORM.format(number) for number, mask in enumerate(masked.masks(), 1)}
-        return ["".join(numbers.get(piece, piece) for piece in masked.pieces())]
-
-    def candidate(self, sentence: MaskedSentence, translations: Sequence[SentenceTranslation]) -> Candidate | None:
-        masks = {self.FORM.format(number): mask for number, mask in enumerate(sentence.masked.masks(), 1)}
-        text = _NUMBERED.sub(lambda match: masks.get(match.group(), match.group()), translations[0].text.strip())
-        return _checked(sentence, MaskedText(text, sentence.masked.marks), translations)
+def _is_lost(mask: str, seen: Seen, text: str) -> bool:
+    word = seen.source.marks[mask].text
+    alike = sum(seen.source.marks[other].text == word for other in seen.view.shown)
+    return len(occurrences(word, text)) != alike
 
 
 class PieceByPiece:
     """Marks keep their order; the text between them is translated piece by piece."""
 
-    alignment = False
     NOTE = "translated in pieces"
 
     def texts(self, sentence: MaskedSentence) -> list[str]:
@@ -180,18 +213,8 @@ def _core(piece: str) -> str:
     return piece[len(before) : len(piece) - len(after)]
 
 
-STRATEGIES: tuple[Strategy, ...] = (
-    InTheText(tags=False),
-    InTheText(tags=True),
-    InTheText(tags=False, target_terms=True),
-    InTheText(tags=True, target_terms=True),
-    NumberedPlaceholders(),
-    PieceByPiece(),
-)
-
-
-def _tags(masked: MaskedText) -> list[str]:
-    return [mask for mask in masked.masks() if is_tag(masked.marks[mask])]
+SHOWN, NUMBERED, HIDDEN = Whole("shown"), Whole("numbered"), Whole("hidden")
+LAST_RESORTS: tuple[Strategy, ...] = (Whole("shown", target_terms=True), PieceByPiece())
 
 
 def _checked(
@@ -219,10 +242,11 @@ def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | 
         if not source.marks[mask].term:
             literal.setdefault(source.marks[mask].text, []).append(mask)
     for word in sorted(literal, key=len, reverse=True):  # the longest first: `%s` may be part of `%(name)s`
-        if text.count(word) != len(literal[word]):
+        places = occurrences(word, text)
+        if len(places) != len(literal[word]):
             return None
-        for mask in literal[word]:
-            text = text.replace(word, mask, 1)
+        for place, mask in reversed([*zip(places, literal[word], strict=True)]):
+            text = text[:place] + mask + text[place + len(word) :]
     for mask in masks:
         mark = source.marks[mask]
         if not mark.term:
@@ -233,6 +257,56 @@ def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | 
         text = text[: match.start()] + mask + text[match.end() :]
         marks[mask] = replace(mark, written=match.group())
     return MaskedText(text, marks)
+
+
+def occurrences(word: str, text: str) -> list[int]:
+    """Return the places of a word in a text; `a` is not in `man`, but `file` is in `file을`."""
+    found = []
+    place = text.find(word)
+    while place >= 0:
+        end = place + len(word)
+        before, after = text[max(0, place - 1) : place], text[end : end + 1]
+        if not (_are_one_word(before, word[:1]) or _are_one_word(word[-1:], after)):
+            found.append(place)
+        place = text.find(word, end)
+    return found
+
+
+def _are_one_word(left: str, right: str) -> bool:
+    return all(c.isascii() and c.isalnum() for c in (left, right))
+
+
+def agree(one: Candidate, other: Candidate) -> bool:
+    """Return True if two translations are the same but for their marks and blanks."""
+    return _without_marks(one.masked) == _without_marks(other.masked)
+
+
+MARGIN = 0.0
+"""How much higher the average log-probability must be of a translation whose words differ from those without marks."""
+DIFFERENT = "translated differently without its placeholders"
+
+
+def best(shown: Candidate | None, numbered: Candidate | None, hidden: Candidate | None) -> Candidate | None:
+    """Choose a candidate: one that the model wrote with the placeholders in it, if the words around them stay the same.
+
+    Otherwise the likelier one: a model that has learnt to carry placeholders is surer with them than without.
+    """
+    if hidden is None:
+        return shown or numbered
+    for candidate in (shown, numbered):
+        if candidate and agree(candidate, hidden):
+            return candidate
+    others = [
+        candidate for candidate in (shown, numbered) if candidate and candidate.average >= hidden.average + MARGIN
+    ]
+    if not others:
+        return hidden
+    chosen = max(others, key=lambda candidate: candidate.average)
+    return replace(chosen, notes=(DIFFERENT, *chosen.notes))
+
+
+def _without_marks(masked: MaskedText) -> str:
+    return "".join("".join(masked.pieces()[::2]).split())
 
 
 def numbers(text: str) -> Counter[str]:

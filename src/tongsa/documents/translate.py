@@ -11,14 +11,19 @@ from typing import Protocol
 
 from tongsa.base.progress import Show, Silent
 from tongsa.documents.memory import Memory
-from tongsa.documents.placeholders import MaskedText, acceptable, mask
+from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged
 from tongsa.documents.strategies import (
-    STRATEGIES,
+    HIDDEN,
+    LAST_RESORTS,
+    NUMBERED,
+    SHOWN,
     Candidate,
     MaskedSentence,
     PieceByPiece,
     SentenceTranslation,
     Strategy,
+    agree,
+    best,
     numbers,
 )
 from tongsa.formats.segments import Content, Mark, Outcome, Segment, State, plain
@@ -120,7 +125,7 @@ def _joined(segment: Segment, outcomes: Sequence[Outcome]) -> Outcome:
     """Join the outcomes of the parts of a segment."""
     if len(outcomes) == 1:
         return outcomes[0]
-    content = _merged(part for outcome in outcomes for part in outcome.content)
+    content = tuple(merged(part for outcome in outcomes for part in outcome.content))
     states = {outcome.state for outcome in outcomes}
     notes = tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
     if "translated" not in states or (segment.accepts and not segment.accepts(plain(content))):
@@ -177,34 +182,63 @@ def _edges(text: str) -> tuple[str, str]:
 
 
 def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike, show: Show) -> list[Candidate | None]:
-    """Return the candidate of the first successful strategy for each sentence, in one batch per strategy."""
+    """Return the best candidate for each sentence, in as few batches as possible."""
     found: list[Candidate | None] = [None] * len(sentences)
     waiting = [
-        index for index, sentence in enumerate(sentences) if has_letters(sentence.masked.text) or sentence.masked.marks
+        index
+        for index, sentence in enumerate(sentences)
+        if has_letters(sentence.masked.text) or any(mark.term for mark in sentence.masked.marks.values())
     ]
-    for strategy in STRATEGIES:
-        wanted = {index: texts for index in waiting if (texts := strategy.texts(sentences[index]))}
-        translated = _translated([text for texts in wanted.values() for text in texts], strategy, translator, show)
-        for index, texts in wanted.items():
-            found[index] = strategy.candidate(sentences[index], [translated[text] for text in texts])
+    translations: dict[tuple[str, bool], SentenceTranslation] = {}
+
+    def tried(strategy: Strategy, wanted: Iterable[int]) -> dict[int, Candidate | None]:
+        here = {}
+        for index in wanted:
+            if texts := strategy.texts(sentences[index]):
+                aligned = bool(sentences[index].masked.marks)
+                here[index] = strategy.candidate(sentences[index], [translations[text, aligned] for text in texts])
+        return here
+
+    def translate(*strategies: Strategy, wanted: Iterable[int]) -> None:
+        texts = [
+            (text, bool(sentences[index].masked.marks))
+            for index in wanted
+            for strategy in strategies
+            for text in strategy.texts(sentences[index])
+        ]
+        translations.update(_translated([text for text in texts if text not in translations], translator, show))
+
+    translate(SHOWN, HIDDEN, wanted=waiting)
+    shown, hidden = tried(SHOWN, waiting), tried(HIDDEN, waiting)
+    unsure = [index for index in hidden if not ((a := shown.get(index)) and (b := hidden[index]) and agree(a, b))]
+    translate(NUMBERED, wanted=unsure)
+    numbered = tried(NUMBERED, unsure)
+    for index in waiting:
+        found[index] = best(shown.get(index), numbered.get(index), hidden.get(index))
+    for strategy in LAST_RESORTS:
         waiting = [index for index in waiting if found[index] is None]
+        translate(strategy, wanted=waiting)
+        for index, candidate in tried(strategy, waiting).items():
+            found[index] = candidate
     return found
 
 
 def _translated(
-    texts: Iterable[str], strategy: Strategy, translator: TranslatorLike, show: Show
-) -> dict[str, SentenceTranslation]:
-    """Translate each distinct text once."""
-    once = sorted(dict.fromkeys(texts), key=len)  # similar lengths together give fuller batches
-    found: dict[str, SentenceTranslation] = {}
+    texts: Iterable[tuple[str, bool]], translator: TranslatorLike, show: Show
+) -> dict[tuple[str, bool], SentenceTranslation]:
+    """Translate each distinct text once; those with marks get an alignment, which takes time."""
+    once = sorted(dict.fromkeys(texts), key=lambda each: (each[1], len(each[0])))  # similar lengths fill batches
+    found: dict[tuple[str, bool], SentenceTranslation] = {}
     if not once:
         return found
-    options = TranslateOptions(alignment=strategy.alignment)  # only if needed: it takes time
     with show.bar("translating", len(once), "texts") as bar:
-        for first in range(0, len(once), BLOCK):
-            block = once[first : first + BLOCK]
-            found.update(zip(block, translator.translate(block, options), strict=True))
-            bar.advance(len(block))
+        for alignment, group in groupby(once, key=lambda each: each[1]):
+            keys = list(group)
+            options = TranslateOptions(alignment=alignment)
+            for first in range(0, len(keys), BLOCK):
+                block = keys[first : first + BLOCK]
+                found.update(zip(block, translator.translate([text for text, _ in block], options), strict=True))
+                bar.advance(len(block))
     return found
 
 
@@ -213,7 +247,9 @@ def _outcome(
 ) -> Outcome:
     near = memory.near(plain(plan.segment.content)) if memory.entries else None
     texts = [each.masked.text if each else None for each in candidates]
-    written = MaskedText(join_texts(plan.parts, texts, card.source, card.target), _marks(plan, candidates))
+    written = MaskedText(
+        join_texts(plan.parts, texts, card.source, card.target), _marks(plan, candidates), plan.masked.escapes
+    )
     if not any(candidates) or not acceptable(plan.segment, plan.masked, written.text):
         return Outcome(
             content=plan.segment.content,
@@ -237,7 +273,7 @@ def _outcome(
         notes[BRANCHES] = None
         confidence = 0.0
     content = _flattened(written)
-    if numbers(plain(content)) != numbers(plain(plan.segment.content)):
+    if numbers(plain(written.content())) != numbers(plain(plan.masked.content())):
         notes["numbers differ"] = None
     return Outcome(content=content, state="translated", confidence=confidence, notes=tuple(notes), near=near)
 
@@ -252,14 +288,12 @@ def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mar
 
 
 def _flattened(written: MaskedText) -> Content:
-    """Turn masks back into text, or into the marks that the format provided."""
-    return _merged(part if isinstance(part, str) or part.number >= 0 else part.output for part in written.content())
-
-
-def _merged(parts: Iterable[str | Mark]) -> Content:
-    """Join neighbouring texts."""
-    merged: list[str | Mark] = []
-    for are_text, group in groupby(parts, key=lambda part: isinstance(part, str)):
-        here = list(group)
-        merged += ["".join(part for part in here if isinstance(part, str))] if are_text else here
-    return tuple(merged)
+    """Turn masks back into text, or into the marks that the format provided, and escape characters again."""
+    table = str.maketrans(written.escapes)
+    parts: list[str | Mark] = []
+    for part in written.content():
+        if isinstance(part, str):
+            parts.append(part.translate(table) if written.escapes else part)
+        else:
+            parts.append(part if part.number >= 0 else part.output)
+    return tuple(merged(parts))

@@ -28,7 +28,7 @@ class Mark:
     pair: int = -1
     """A number shared by an opening mark and its closing mark."""
     text: str = ""
-    """Text that the model sees for it: `%s`, a URL; empty for a tag."""
+    """Text that the model may see for it: `%s`, a URL; empty for a tag."""
     written: str | None = None
     """Text to write instead, if it differs from `text`: the target form of a term."""
     ordered: bool = False

@@ -52,6 +52,10 @@ KINDS: dict[str, str] = {
         r"\{\{[^{}\n]{1,80}\}\}"
         r"|[#%$]?\{(?:[^\W\d][\w.\[\]'-]{0,80}|\d{1,4}[\w.\[\]'-]{0,80})?(?:![rsa])?(?::[^{}\s][^{}]{0,40})?\}"
     ),
+    "nesting": (  # i18next: `$t(common.more)`; Vue: `@:common.more`, `@.lower:name`
+        r"\$t\([^()\n]{1,200}\)"
+        r"|(?<![A-Za-z0-9._+-])@(?:\.[a-z]{1,20})?:(?:\([\w.-]{1,80}\)|[A-Za-z](?:[\w.-]{0,80}[A-Za-z0-9_])?)"
+    ),
     "shell": r"\$(?:\{[^{}\s]{1,80}\}|\([A-Za-z_][A-Za-z0-9_]{0,60}\)|(?<!\w\$)[A-Za-z_][A-Za-z0-9_]{0,60}\$?)",
     "printf": (
         r"%(?!(?<=\d%)[A-Za-z]{2})(?:%"
@@ -66,18 +70,36 @@ KINDS: dict[str, str] = {
     ),
 }
 
+SYMBOL = (
+    r"[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2022\u2023\u25e6\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u2500-\u27bf"
+    r"\u2900-\u297f\u2b00-\u2bff\u3030\u303d\U0001f000-\U0001faff]"
+)
+"""Arrows, bullets, pictographs and emoji."""
+_JOINED = r"[\ufe0e\ufe0f\u200d\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+LOOSE: dict[str, str] = {
+    "symbol": rf"(?:[0-9#*]\ufe0f?\u20e3|{SYMBOL}{_JOINED}*+)++",
+    "colour": r"(?<![\w&#/])#(?:[0-9A-Fa-f]{8}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3,4})(?![A-Za-z0-9_-])",
+    "identifier": (
+        r"(?<![A-Za-z0-9_$@./\\-])_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_{1,2}[A-Za-z0-9]++)++_{0,2}+(?![A-Za-z0-9_])"
+    ),
+}
+"""Kinds that documents keep unchanged as well, although a pair of a corpus may do without them on one side."""
+
 _ANY = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in KINDS.items()))
+_ANY_LOOSE = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {**KINDS, **LOOSE}.items()))
 _MAY_HOLD = re.compile(r"[<>&{}$%`@:€£¥₩°‰]|www\.|\d")
+_MAY_HOLD_LOOSE = re.compile(rf"{_MAY_HOLD.pattern}|[_#]|{SYMBOL}")
 _CLOSING = {")": "(", "]": "["}
 
 
-def find(text: str) -> list[Placeholder]:
-    """Find the placeholders of a text, from left to right, without overlaps."""
-    if not _MAY_HOLD.search(text):
+def find(text: str, *, loose: bool = False) -> list[Placeholder]:
+    """Find the placeholders of a text, from left to right, without overlaps; `loose` adds symbols and identifiers."""
+    if not (_MAY_HOLD_LOOSE if loose else _MAY_HOLD).search(text):
         return []
     found = []
     position = 0
-    while match := _ANY.search(text, position):
+    search = (_ANY_LOOSE if loose else _ANY).search
+    while match := search(text, position):
         kind = match.lastgroup or ""
         start, end = match.span()
         if kind in ("url", "email"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from tongsa.text.lines import nfc
 
@@ -35,17 +36,59 @@ class TokenAlignment:
                 targets[s].append(t)
         return cls(source, target, targets)
 
+    @classmethod
+    def proportional(cls, source: str, target: str) -> TokenAlignment:
+        """Align words by their places alone, for a model that has no alignment to give."""
+        source_words, target_words = _word_spans(source), _word_spans(target)
+        targets: list[list[int]] = [[] for _ in source_words]
+        for t in range(len(target_words)):
+            targets[min(len(targets) - 1, t * len(targets) // len(target_words))].append(t)
+        return cls(source_words, target_words, targets)
+
     def span(self, begin: int, end: int) -> Span | None:
         """Return the target span of the source characters from `begin` to `end`."""
         found = [t for (a, b), row in zip(self.source, self.targets, strict=True) if a < end and b > begin for t in row]
-        return (self.target[min(found)][0], self.target[max(found)][1]) if found else None
+        return (min(self.target[t][0] for t in found), max(self.target[t][1] for t in found)) if found else None
 
     def place(self, at: int) -> int:
         """Return the target position for a place between two words: after the translation of the word before it."""
-        if at >= self.source[-1][1]:
-            return self.target[-1][1]
+        if not self.source or at >= self.source[-1][1]:
+            return max((end for _, end in self.target), default=0)
         before = [row for (a, _), row in zip(self.source, self.targets, strict=True) if a < at and row]
-        return self.target[max(before[-1])][1] if at and before else 0
+        return max(self.target[t][1] for t in before[-1]) if at and before else 0
+
+    def place_before(self, at: int) -> int:
+        """Return the target position for a place between two words: before the translation of the word after it."""
+        after = [row for (a, _), row in zip(self.source, self.targets, strict=True) if a >= at and row]
+        return min(self.target[t][0] for t in after[0]) if after else self.place(at)
+
+    def moved(
+        self, source: Sequence[Span], target: Sequence[Span], pairs: Sequence[tuple[Span, Span]]
+    ) -> TokenAlignment:
+        """Return the alignment after both texts were changed.
+
+        `source` and `target` are the new spans of each old character, `pairs` those of texts that were added to both.
+        """
+        targets = [_covered(span, target) for span in self.target]
+        rows = [(_covered(span, source), list(row)) for span, row in zip(self.source, self.targets, strict=True)]
+        for left, right in pairs:
+            rows.append((left, [len(targets)]))
+            targets.append(right)
+        rows.sort(key=lambda row: row[0])
+        return TokenAlignment([span for span, _ in rows], targets, [row for _, row in rows])
+
+
+def _covered(span: Span, characters: Sequence[Span]) -> Span:
+    begin, end = span
+    if begin < end:
+        return characters[begin][0], characters[end - 1][1]
+    place = characters[begin][0] if begin < len(characters) else (characters[-1][1] if characters else 0)
+    return place, place
+
+
+def _word_spans(text: str) -> list[Span]:
+    ends = list(accumulate(count_characters(word) for word in text.split()))
+    return list(pairwise([0, *ends]))
 
 
 def count_characters(text: str) -> int:

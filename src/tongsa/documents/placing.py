@@ -89,7 +89,18 @@ class Translated:
             return final.start() if final else len(self.text)
         if unit.touches == "after":
             return self.index(self.aligned.place_before(unit.at), to_the_right=True)
-        return self.index(self.aligned.place(unit.at))
+        return self.index(self._after_word(unit.at))
+
+    def _after_word(self, at: int) -> int:
+        """Return the place after the translation of a word, without punctuation that the word did not have."""
+        place = self.aligned.place(at)
+        visible = "".join(self.view.text.split())
+        while at and place > 1 and not visible.startswith(_CLOSING, at - 1) and self._closes(place - 1):
+            place -= 1
+        return place
+
+    def _closes(self, character: int) -> bool:
+        return self.text[self._characters[character]] in _CLOSING
 
     def written(self) -> str:
         """Apply all changes."""

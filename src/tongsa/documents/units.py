@@ -78,7 +78,7 @@ def view(source: MaskedText, hidden: Collection[str], tags: Collection[str]) -> 
     seen, count, end = "", 0, 0
     units: list[Unit] = []
     shown: dict[str, Span] = {}
-    for start, stop, after in [*_spans(source, set(hidden), tags), (len(text), len(text), len(text))]:
+    for start, after, taken in [*_spans(source, set(hidden), tags), (len(text), len(text), "")]:
         piece = []
         for character in text[end:start]:
             if character in source.marks and character not in tags:
@@ -89,24 +89,24 @@ def view(source: MaskedText, hidden: Collection[str], tags: Collection[str]) -> 
                 piece.append(character)
             count += count_characters(piece[-1]) if character not in tags else 0
         seen = _joined(seen, "".join(piece)) if units else "".join(piece)
-        if start < stop:
+        if taken:
             units.append(
                 Unit(
-                    text=text[start:stop],
+                    text=taken,
                     at=count,
                     width=count_characters(text[start:after]),
                     edge=_edge(text, start, after, tags),
-                    touches=_touches(source, text, start, stop),
+                    touches=_touches(source, text, start, after),
                 )
             )
         end = after
     return View(seen.strip() if units else seen, tuple(units), shown)
 
 
-def _touches(source: MaskedText, text: str, start: int, stop: int) -> Literal["none", "before", "after", "both"]:
+def _touches(source: MaskedText, text: str, start: int, end: int) -> Literal["none", "before", "after", "both"]:
     """Letters of scripts with blanks belong to a placeholder that they touch; marks without text touch anything."""
-    before, after = text[max(0, start - 1) : start], text[stop : stop + 1]
-    if any(source.marks[c].text for c in text[start:stop] if c in source.marks):
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if any(source.marks[c].text for c in text[start:end] if c in source.marks):
         left, right = (c.isascii() and c.isalnum() for c in (before, after))
     else:
         left = bool(before) and not before.isspace()
@@ -124,8 +124,8 @@ def _joined(left: str, right: str) -> str:
     return f"{left} {right}" if left[-1].isalnum() and right[0].isalnum() else left + right
 
 
-def _spans(source: MaskedText, hidden: set[str], tags: Collection[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield units as (start, end, end with what is left out), from left to right."""
+def _spans(source: MaskedText, hidden: set[str], tags: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield units as (start, end, text without an ending), from left to right."""
     text = source.text
     groups: list[list[int]] = []
     for at, character in enumerate(text):
@@ -140,12 +140,10 @@ def _spans(source: MaskedText, hidden: set[str], tags: Collection[str]) -> Itera
         most = groups[number + 1][0] if number + 1 < len(groups) else len(text)
         has_text = any(source.marks[c].text for c in text[start:end] if c in source.marks)
         start, end = _widened(text, start, end, least, most, letters=has_text)
-        left_out = _ENDING.match(text, end, most) if has_text else None
-        after = left_out.end() if left_out else end
-        if after == end:
-            start, end = _with_punctuation(text, start, end, least, most, tags)
-        least = max(end, after)
-        yield start, end, least
+        ending = _ENDING.match(text, end, most) if has_text else None
+        begin, stop = _with_punctuation(text, start, ending.end() if ending else end, least, most, tags)
+        yield begin, stop, text[begin:end] + text[ending.end() : stop] if ending else text[begin:stop]
+        least = stop
 
 
 def _widened(text: str, start: int, end: int, least: int, most: int, *, letters: bool) -> tuple[int, int]:

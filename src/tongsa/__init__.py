@@ -15,6 +15,7 @@ __all__ = [
     "Translator",
     "__version__",
     "attention_html",
+    "load",
     "resume",
     "train",
     "translate_document",
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.translator import Translation, Translator
 
+    load = Translator.load
+
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first needed: `tongsa --help` answers without torch."""
@@ -36,6 +39,10 @@ def __getattr__(name: str) -> Any:
         from tongsa.translation import translator
 
         return getattr(translator, name)
+    if name == "load":
+        from tongsa.translation.translator import Translator
+
+        return Translator.load
     if name == "translate_document":
         from tongsa.documents import translate_document
 

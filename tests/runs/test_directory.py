@@ -16,7 +16,7 @@ from tongsa.base.errors import DirectoryError
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.models import build
 from tongsa.models.weights import load_model, named_weights, read_tensors
-from tongsa.runs.card import FORMAT, Card, Provenance, Score
+from tongsa.runs.card import COMPACT_FORMAT, Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords, learn
 from tongsa.translation.translator import Translator
@@ -135,7 +135,7 @@ def half_the_subwords(directory: Path) -> None:
         (no_card, "is not a translator"),
         (half_a_card, "is damaged"),
         (card_without_recipe, "has no 'recipe'"),
-        (lambda d: change(d, format=FORMAT + 1, tongsa="9.9"), "has format 3"),
+        (lambda d: change(d, format=COMPACT_FORMAT + 1, tongsa="9.9"), "has format 4"),
         (lambda d: change(d, format="x"), "is damaged"),
         (lambda d: change(d, training={"updates": "many"}), "is damaged"),
         (lambda d: change(d, training=[]), "is damaged"),
@@ -161,7 +161,7 @@ def test_a_damaged_directory_is_told_and_never_half_loaded(
 
 
 def test_a_translator_of_a_newer_format_says_what_to_do(directory: Path) -> None:
-    change(directory, format=FORMAT + 1, tongsa="9.9")
+    change(directory, format=COMPACT_FORMAT + 1, tongsa="9.9")
     with pytest.raises(DirectoryError, match=r"9\.9.*pip install --upgrade tongsa"):
         Run(directory).read_card()
 

@@ -28,6 +28,8 @@ from tongsa.base.regular import checksum, open_regular, read_json
 
 VARIABLE = "TONGSA_CACHE"
 """Environment variable that names another directory."""
+DATA_VARIABLE = "TONGSA_DATA"
+"""The same for what a user wants to keep."""
 
 SUMS = "sums.json"
 
@@ -58,6 +60,18 @@ def cache_directory() -> Path:
     given = os.environ.get("XDG_CACHE_HOME", "")
     # XDG: a relative path is invalid and must be ignored.
     return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "tongsa"
+
+
+def data_directory() -> Path:
+    """Return the directory of what this user keeps: $TONGSA_DATA, or `tongsa` in this system's place for data."""
+    if given := os.environ.get(DATA_VARIABLE):
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "tongsa" / "data"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "tongsa"
+    given = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "share") / "tongsa"
 
 
 class Cache:

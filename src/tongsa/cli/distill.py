@@ -9,6 +9,7 @@ import typer
 
 from tongsa.cli.options import (
     Corpora,
+    Directory,
     Encoding,
     MachineOptions,
     Minutes,
@@ -24,7 +25,7 @@ from tongsa.config.sections import MAX_BEAM
 
 @grouped
 def distill(
-    teacher: Annotated[Path, typer.Argument(metavar="TEACHER", help="The translator directory to learn from.")],
+    teacher: Directory,
     corpus: Corpora,
     out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
     recipe: Annotated[

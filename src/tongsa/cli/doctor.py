@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from tongsa.base.devices import usable_cores
+from tongsa.runs.names import find_translator
 
 PACKAGES = ["numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
 PACKAGES += ["lxml", "py3langid"]
@@ -22,7 +23,8 @@ EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", 
 
 def doctor(
     directory: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="Check whether this translator directory is sound.")
+        Path | None,
+        typer.Argument(metavar="DIR", help="Check whether this translator is sound.", parser=find_translator),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

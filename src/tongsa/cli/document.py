@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Beam, Directory, EngineOptions, LengthPenalty, SearchOptions, grouped
+from tongsa.cli.options import Beam, EngineOptions, LengthPenalty, SearchOptions, grouped
+from tongsa.cli.translators import LanguageOptions
+from tongsa.runs.names import find_translator
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
@@ -45,14 +47,20 @@ class DocumentOptions:
 
 @grouped
 def document(
-    directory: Directory,
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Markdown, HTML, PO, XLIFF, TMX, SRT, DOCX, ODT, JSON, CSV or text."),
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="[DIR]", help="A translator: a directory, or a name (default: the shipped one).", parser=find_translator
+        ),
     ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="FILE...", help="Markdown, HTML, PO, XLIFF, TMX, SRT, DOCX, ODT, JSON, CSV or text."),
+    ] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     *,
+    languages: LanguageOptions,
     options: DocumentOptions,
     engine: EngineOptions,
 ) -> None:
@@ -60,6 +68,12 @@ def document(
 
     Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review r.tsv
     """
+    if directory.is_file():  # no translator is named
+        translate_documents(languages.choose(), [directory, *(files or ())], beam, length_penalty, options, engine)
+        return
+    languages.refuse_beside(directory)
+    if not files:
+        raise UsageError(f"there is no file to translate: {directory}", "tongsa document [DIR] FILE...")
     translate_documents(directory, files, beam, length_penalty, options, engine)
 
 

@@ -10,24 +10,35 @@ import typer
 from tongsa.base.errors import UsageError
 from tongsa.cli.options import Directory, Precision
 
-FORMATS = ("ctranslate2", "marian")
+FORMATS = ("compact", "ctranslate2", "marian")
 
 
 def export(
     directory: Directory,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The directory to write.")],
-    to_format: Annotated[str, typer.Option("--format", help="ctranslate2, or marian: MarianMT of transformers.")],
+    to_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="ctranslate2, marian (MarianMT of transformers), or compact: our own, with weights of 8 bits.",
+        ),
+    ],
     precision: Precision = "auto",
     shortlist: Annotated[
         bool, typer.Option("--shortlist", help="With ctranslate2: also vmap.txt, learnt from the training text.")
     ] = False,
+    licence: Annotated[
+        str, typer.Option("--licence", help="With compact: licence and attribution of the training text, for the card.")
+    ] = "",
 ) -> None:
-    """Write a translator in the format of another program.
+    """Write a translator in the format of another program, or in a compact form to pass on.
 
     Example:  tongsa export runs/en-de --format marian exported/en-de
     """
     if shortlist and to_format != "ctranslate2":
         raise UsageError("--shortlist needs --format ctranslate2")
+    if licence and to_format != "compact":
+        raise UsageError("--licence needs --format compact")
     if to_format not in FORMATS:
         raise UsageError(f"unknown export format: {to_format}", f"Formats: {', '.join(FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -36,6 +47,12 @@ def export(
     from tongsa.runs.directory import Run
 
     run = Run(directory)
+    if to_format == "compact":
+        from tongsa.runs.compact import write_compact
+
+        write_compact(run, out, licence=licence)
+        print(out)
+        return
     card = run.read_card()
     subwords = run.read_subwords(card)
     if to_format == "marian":

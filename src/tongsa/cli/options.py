@@ -21,12 +21,20 @@ import typer
 from tongsa.base.errors import UsageError
 from tongsa.config.sections import MAX_BEAM
 from tongsa.formats.registry import suffixes_with
+from tongsa.runs.names import find_translator
 
 if typing.TYPE_CHECKING:
     from tongsa.decoding.search import Sampling, Search
     from tongsa.translation.translator import Translator
 
-Directory = Annotated[Path, typer.Argument(metavar="DIR", help="A translator directory, as `tongsa train` writes it.")]
+Directory = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR",
+        help="A translator: a directory, as `tongsa train` writes it, or a name (`tongsa get` lists them).",
+        parser=find_translator,
+    ),
+]
 CORPORA_HELP = (
     "Prefix of two aligned files (data/train for data/train.en and data/train.de), a file"
     f" ({' '.join(suffixes_with('read_pairs', added=False))}, also .gz .xz .bz2), a .zip, a directory,"

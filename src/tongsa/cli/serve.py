@@ -11,6 +11,8 @@ import typer
 
 from tongsa.base.errors import MissingExtraError
 from tongsa.cli.options import Beam, EngineOptions, grouped
+from tongsa.cli.translators import shipped_translators
+from tongsa.runs.names import find_translator
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
 
@@ -37,8 +39,13 @@ class NetworkOptions:
 @grouped
 def serve(
     directories: Annotated[
-        list[Path], typer.Argument(metavar="DIR...", help="Translator directories, as `tongsa train` writes them.")
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="[DIR]...",
+            help="Translators: directories, or names (default: those shipped with Tongsa).",
+            parser=find_translator,
+        ),
+    ] = None,
     limits: Annotated[
         str, typer.Option("--limits", help="characters=20000,queue=512,...; docs/serving.md has them all.")
     ] = "",
@@ -73,7 +80,7 @@ def serve(
         return translator
 
     service = Service(
-        translators=Translators(directories, load),
+        translators=Translators(directories or shipped_translators(), load),
         limits=parse(limits),
         workers=engine.threads or usable_cores(),
         keys=Keys.read(network.api_keys) if network.api_keys else None,

@@ -13,6 +13,7 @@ from tongsa.base.errors import UsageError
 from tongsa.cli.options import (
     CORPORA_HELP,
     Corpora,
+    Directory,
     MachineOptions,
     Minutes,
     Resume,
@@ -139,7 +140,7 @@ def resume(
 
 @grouped
 def finetune(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The translator directory to start from.")],
+    directory: Directory,
     corpus: Corpora,
     out: Annotated[Path, typer.Option("--out", help="The translator directory to write.")],
     *,

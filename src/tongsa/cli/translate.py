@@ -8,10 +8,12 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.base.files import descriptor_of, destination, is_special
 from tongsa.cli.document import DocumentOptions, translate_documents
-from tongsa.cli.options import Directory, EngineOptions, SearchOptions, grouped, renamed
+from tongsa.cli.options import EngineOptions, SearchOptions, grouped, renamed
+from tongsa.cli.translators import LanguageOptions, is_text
+from tongsa.runs.names import NAME, advice, find_translator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,22 +66,27 @@ class OldTranslateOptions:
 
 @grouped
 def translate(
-    directory: Directory,
+    named: Annotated[
+        str | None,
+        typer.Argument(metavar="[DIR]", help="A translator: a directory, or a name (default: the shipped one)."),
+    ] = None,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")
     ] = None,
     *,
     files: FileOptions,
+    languages: LanguageOptions,
     search: SearchOptions,
     engine: EngineOptions,
     old: OldTranslateOptions,
 ) -> None:
     """Translate text: arguments, a file or standard input. Output line n belongs to input line n, always.
 
-    Examples:  tongsa translate runs/en-de "Good morning."      tongsa translate runs/en-de < news.en > news.de
+    Examples:  tongsa translate "Good morning."      tongsa translate runs/en-de < news.en > news.de
     """
+    directory, text = _translator(named, text or [], languages)
     if old.document:
-        _old_document(directory, text or [], files, search, engine, old)
+        _old_document(directory, text, files, search, engine, old)
         return
     if old.given():
         raise UsageError(
@@ -108,6 +115,23 @@ def translate(
     else:
         lines.to_file(files.input_file, target, resume=files.resume)
     lines.tell_notes()
+
+
+def _translator(named: str | None, text: list[str], languages: LanguageOptions) -> tuple[Path, list[str]]:
+    """Return the directory of the translator, and all texts: the first argument may be one of them."""
+    if named is None:
+        return languages.choose(), text
+    if is_text(named):
+        return languages.choose(), [named, *text]
+    languages.refuse_beside(named)
+    directory = find_translator(named)
+    if not text and NAME.fullmatch(named) and not directory.exists():
+        raise DirectoryError(
+            f"{named} is not a translator: there is no such directory",
+            *advice(named),
+            f"To translate it as a text, name a translator before it:  tongsa translate DIR {named}",
+        )
+    return directory, text
 
 
 def _target(files: FileOptions) -> Path | None:

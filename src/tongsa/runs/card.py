@@ -13,7 +13,9 @@ import tongsa
 from tongsa.config import Recipe
 
 FORMAT = 2
-"""Version of the format; raised when older versions of Tongsa could not read it."""
+"""Version of the format that is written; raised when older versions of Tongsa could not read it."""
+COMPACT_FORMAT = 3
+"""Version of the format of a directory with compact weights, which Tongsa 0.2 could not read: the newest."""
 
 TRANSLATION = "translation"
 """The task if the card names none: format 1 had no other."""
@@ -49,6 +51,8 @@ class Provenance:
     """Description of the published weights: the last checkpoint, or an average."""
     imported: str = ""
     """Program and model that the weights were imported from."""
+    licence: str = ""
+    """Licence and attribution of the training text."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Provenance:
@@ -86,6 +90,8 @@ class Card:
     """Scores of the published weights on the validation set, by metric."""
     confidence: tuple[tuple[float, float], ...] = ()
     """Calibration points (mean log-probability of a token, quality); see translation/confidence.py."""
+    compact: bool = False
+    """The weights are stored as int8 with a scale for each row; see runs/compact.py."""
     checksums: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """SHA-256 of the files beside the card that are loaded, by name; empty if an earlier version wrote the card.
 
@@ -93,7 +99,7 @@ class Card:
 
     def to_json(self) -> str:
         values = {
-            "format": FORMAT,
+            "format": COMPACT_FORMAT if self.compact else FORMAT,
             "tongsa": tongsa.__version__,
             "task": self.task,
             "source": self.source,
@@ -102,13 +108,14 @@ class Card:
             "training": asdict(self.training),
             "scores": {name: score.to_values() for name, score in self.scores.items()},
             "confidence": self.confidence,
+            **({"compact": True} if self.compact else {}),
             "checksums": self.checksums,
         }
         return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str) -> Card:
-        """Read a card of any format up to FORMAT; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
+        """Read a card of any format up to the newest; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
         scores = dict(values["scores"])
         confidence = values.get("confidence", scores.pop("confidence", []))  # format 1: among the scores
         return cls(
@@ -119,6 +126,7 @@ class Card:
             training=Provenance.from_values(values["training"]),
             scores={_text("a score's name", name): _score(name, found) for name, found in scores.items()},
             confidence=tuple(_point(point) for point in _list("confidence", confidence)),
+            compact=_flag("compact", values.get("compact", False)),
             checksums={name: _sums(name, sums) for name, sums in dict(values.get("checksums", {})).items()},
         )
 
@@ -156,6 +164,12 @@ def _number(name: str, value: Any) -> float:
     if type(value) not in (int, float) or not -MOST <= value <= MOST:  # also false for NaN
         raise ValueError(f"{name} is not a number between {-MOST:,} and {MOST:,}")
     return float(value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError(f"{name} is neither true nor false")
+    return value
 
 
 def _text(name: str, value: Any) -> str:

@@ -30,9 +30,10 @@ from tongsa.base.files import write_atomically
 from tongsa.base.regular import checksum, open_regular, read_json
 from tongsa.config import Recipe, read_toml
 from tongsa.config.recipe import shown
-from tongsa.runs.card import FORMAT, Card
+from tongsa.runs.card import COMPACT_FORMAT, Card
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
+from tongsa.runs.names import CARD, advice
 from tongsa.text.subwords import Subwords
 
 DAMAGED = "Copy the directory again, or train again."
@@ -48,7 +49,7 @@ class Run:
 
     @property
     def card_file(self) -> Path:
-        return self.path / "translator.json"
+        return self.path / CARD
 
     @property
     def weights_file(self) -> Path:
@@ -151,9 +152,9 @@ class Run:
             written = values["format"]
             if type(written) is not int:
                 raise ValueError("its format is not a number")
-            if written > FORMAT:
+            if written > COMPACT_FORMAT:
                 raise DirectoryError(
-                    f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {FORMAT}",
+                    f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {COMPACT_FORMAT}",
                     f"It was written by Tongsa {shown(values.get('tongsa', '?'))}:  pip install --upgrade tongsa",
                 )
             return Card.from_values(values, str(path))
@@ -166,7 +167,10 @@ class Run:
 
     def _what_it_is(self) -> list[str]:
         if not self.path.exists():
-            return ["There is no such directory. `tongsa train ... --out DIR` creates one."]
+            return [
+                "There is no such directory. `tongsa train ... --out DIR` creates one.",
+                *advice(str(self.path)),
+            ]
         if self.recipe_file.is_file():
             return [f"It holds a training that has not been validated yet. To continue it:  tongsa resume {self.path}"]
         return ["`tongsa train ... --out DIR` writes a translator."]
@@ -177,7 +181,12 @@ class Run:
         from safetensors.numpy import save
 
         # Rows must be contiguous: safetensors writes the memory of an array as it is.
-        content = save({name: np.asarray(tensor, order="C") for name, tensor in weights.items()})
+        arrays = {name: np.asarray(tensor, order="C") for name, tensor in weights.items()}
+        if card.compact:
+            from tongsa.runs.compact import rounded
+
+            arrays = rounded(arrays)
+        content = save(arrays)
         name, new = self.weights_file.name, hashlib.sha256(content).hexdigest()
         before = self._old_card()
         if name in before.checksums:  # killed in between, the directory holds the old weights or the new ones

@@ -24,8 +24,11 @@ Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
 """The tensors of a model by name."""
 
-BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
+BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
 """Types of numbers that weights may have, by their names in safetensors, and the bytes of one number."""
+
+SCALE = ".scale"
+"""Ending of the name of the tensor that holds a scale for each row of an I8 tensor; see runs/compact.py."""
 
 MAX_HEADER = 100_000_000
 """Largest header in bytes, as in the safetensors library."""
@@ -72,9 +75,10 @@ def read_header(file: BufferedReader, path: Path, shapes: Shapes | None) -> dict
         header = json.loads(file.read(length).decode("utf-8"))
         header.pop("__metadata__", None)
         problems = [] if shapes is None else list(_misfits(header, shapes))
-        kinds = {name: entry["dtype"] for name, entry in header.items()}
         wrong = [
-            f"{shorten(name)} has the type {shorten(str(kind))}" for name, kind in kinds.items() if kind not in BYTES
+            f"{shorten(name)} has the type {shorten(str(entry['dtype']))}"
+            for name, entry in header.items()
+            if entry["dtype"] not in BYTES or (entry["dtype"] == "I8" and not _has_scale(header, name))
         ]
         stored = {} if problems or wrong else {name: _stored(entry, start) for name, entry in header.items()}
     except RecursionError as error:
@@ -97,11 +101,20 @@ def read_header(file: BufferedReader, path: Path, shapes: Shapes | None) -> dict
 
 def _misfits(header: Mapping[str, Any], shapes: Shapes) -> Iterator[str]:
     """Describe the differences between a header and the shapes that are needed."""
+    compact = [name for name in shapes if name in header and header[name]["dtype"] == "I8"]
+    shapes = {**shapes, **{name + SCALE: shapes[name][:1] for name in compact}}
     yield from (f"{name} is missing" for name in shapes if name not in header)
     yield from (f"{shorten(name)} is not known to this architecture" for name in header if name not in shapes)
     for name in shapes:
         if name in header and header[name]["shape"] != list(shapes[name]):
             yield f"{name} has the shape {shown(header[name]['shape'])}, {list(shapes[name])} is needed"
+
+
+def _has_scale(header: Mapping[str, Any], name: str) -> bool:
+    """Return True if there is one floating-point number for each row of a tensor."""
+    scale = header.get(name + SCALE)
+    rows = header[name]["shape"][:1]
+    return scale is not None and scale["dtype"] != "I8" and bool(rows) and scale["shape"] == rows
 
 
 def _stored(entry: Mapping[str, Any], start: int) -> Stored:

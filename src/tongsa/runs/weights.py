@@ -17,19 +17,19 @@ from tongsa.base.errors import DirectoryError
 from tongsa.base.regular import open_regular
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
-from tongsa.runs.header import Shapes, Stored, check_sum, read_header, unreadable
+from tongsa.runs.header import SCALE, Shapes, Stored, check_sum, read_header, unreadable
 
 Array = NDArray[np.float32]
 
-NUMBERS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+NUMBERS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "<i1"}
 """NumPy's names of the types; it has no bfloat16, and holds its bits."""
 
 LARGEST = 100_000
 """Largest absolute value of a weight: sums of larger ones could overflow, and no training comes near."""
 
 
-def read_arrays(run: Run, card: Card, shapes: Shapes) -> dict[str, Array]:
-    """Read the weights as float32, after all checks."""
+def read_arrays(run: Run, card: Card, shapes: Shapes | None) -> dict[str, Array]:
+    """Read the weights as float32, after all checks; without shapes, whatever tensors there are."""
     path = run.weights_file
     with open_regular(path) as file:
         stored = read_header(file, path, shapes)
@@ -45,6 +45,10 @@ def read_safetensors(path: Path) -> dict[str, Array]:
 
 def _read_all(file: BufferedReader, path: Path, stored: Mapping[str, Stored]) -> dict[str, Array]:
     found = {name: _read(file, path, place) for name, place in stored.items()}
+    for name in [name for name, place in stored.items() if place.kind == "I8"]:
+        scale = found.pop(name + SCALE)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            found[name] *= scale.reshape(-1, *[1] * (found[name].ndim - 1))
     wrong = [name for name, array in found.items() if array.size and not np.abs(array).max() <= LARGEST]
     if wrong:
         raise DirectoryError(

@@ -19,6 +19,7 @@ from tongsa.engines.inspection import Inspection, inspect_pair
 from tongsa.engines.loading import load_engine
 from tongsa.runs.card import TRANSLATION, Card
 from tongsa.runs.directory import Run
+from tongsa.runs.names import find_translator
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration, average
@@ -60,7 +61,7 @@ class Translator:
         device: str = "auto",
         shortlist: bool = False,
     ) -> Translator:
-        """Open a translator directory.
+        """Open a translator: a directory, or the name of one that is shipped (en-de) or was fetched (`tongsa get`).
 
         engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
         precision  int8, float32, or auto: with CTranslate2 on a CPU, int8 if measured to be close to float32
@@ -70,7 +71,7 @@ class Translator:
 
         CTranslate2 needs no torch, except to inspect attention and for sentences beyond the compiled positions.
         """
-        path = Path(directory)
+        path = find_translator(directory)
         run = Run(path)
         card = run.read_card()
         if card.task != TRANSLATION:

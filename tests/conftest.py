@@ -21,7 +21,7 @@ import torch  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Tests neither read nor fill what is the user's own. The processes that they start, and those side by side, inherit this.
+# Tests neither read nor fill what is the user's. The processes that they start, and those side by side, inherit this.
 if "TONGSA_TEST_CACHE" not in os.environ:
     os.environ["TONGSA_TEST_CACHE"] = os.environ["TONGSA_CACHE"] = tempfile.mkdtemp(prefix="tongsa-cache-")
     atexit.register(shutil.rmtree, os.environ["TONGSA_CACHE"], ignore_errors=True)

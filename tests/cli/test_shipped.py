@@ -54,7 +54,9 @@ def test_a_single_word_is_not_guessed_to_be_a_text(tongsa: Tongsa, shipped: Path
     assert "is not a translator" in tongsa.refuses("translate", "runs/missing", SENTENCE)
 
 
-def test_without_any_translator_the_user_is_told(tongsa: Tongsa, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_translator_the_user_is_told(
+    tongsa: Tongsa, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(names, "SHIPPED", tmp_path / "nothing")
     assert "a translator must be named" in tongsa.refuses("translate", SENTENCE)
     assert "a translator must be named" in tongsa.refuses("serve")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from small_translators import SMALL, learnt_translator, random_translator, sentences
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
 from tongsa.demo.grammar import write_pairs
@@ -209,10 +210,30 @@ def test_what_marian_cannot_hold_is_refused(values: dict[str, Any], told: str, t
     assert not (tmp_path / "theirs").exists()
 
 
-def test_a_pickle_is_never_read(tmp_path: Path) -> None:
+class Hostile:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("ran",)
+
+
+def test_a_pickle_is_never_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     spm = random_translator(tmp_path / "spm")
     folder = random_marian(tmp_path / "theirs", spm, activation_function="swish")
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(UsageError, match="save_pretrained"):
+    (folder / "model.safetensors").unlink()
+    torch.save({"model.shared.weight": Hostile()}, folder / "pytorch_model.bin")
+    with pytest.raises(DirectoryError, match="it would call posix mkdir"):
         import_marian(folder, tmp_path / "ours")
     assert not (tmp_path / "ours").exists()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("zipped", [True, False], ids=["zip", "before 1.6"])
+def test_weights_that_torch_saved_are_read_as_those_of_safetensors(tmp_path: Path, zipped: bool) -> None:
+    spm = random_translator(tmp_path / "spm")
+    folder = random_marian(tmp_path / "theirs", spm, activation_function="swish")
+    import_marian(folder, tmp_path / "safe")
+    model = transformers.MarianMTModel.from_pretrained(folder)
+    torch.save(model.state_dict(), folder / "pytorch_model.bin", _use_new_zipfile_serialization=zipped)
+    (folder / "model.safetensors").unlink()
+    import_marian(folder, tmp_path / "ours")
+    assert Run(tmp_path / "ours").weights_file.read_bytes() == Run(tmp_path / "safe").weights_file.read_bytes()

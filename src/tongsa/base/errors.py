@@ -7,6 +7,7 @@
     ├── DirectoryError          a translator directory that is missing, broken or too new
     ├── WriteError              a file or directory cannot be written
     ├── LockedError             another process is already writing there
+    ├── DownloadError           a file or model cannot be fetched
     ├── TrainingError           training cannot go on
     └── MissingExtraError       an optional package is not installed
 
@@ -57,6 +58,10 @@ class WriteError(TongsaError):
 
 class LockedError(TongsaError):
     """Another process is already writing there."""
+
+
+class DownloadError(TongsaError):
+    """A file or model cannot be fetched."""
 
 
 class TrainingError(TongsaError):

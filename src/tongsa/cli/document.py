@@ -50,7 +50,9 @@ def document(
     directory: Annotated[
         Path,
         typer.Argument(
-            metavar="[DIR]", help="A translator: a directory, or a name (default: the shipped one).", parser=find_translator
+            metavar="[DIR]",
+            help="A translator: a directory, or a name (default: the shipped one).",
+            parser=find_translator,
         ),
     ],
     files: Annotated[

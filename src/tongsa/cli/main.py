@@ -34,6 +34,7 @@ PANELS: dict[str, dict[str, str]] = {
         "inspect": "inspect:inspect",
     },
     "Other programs, this machine": {
+        "get": "get:get",
         "export": "export:export",
         "import": "import_:import_",
         "doctor": "doctor:doctor",

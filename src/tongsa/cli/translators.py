@@ -48,13 +48,15 @@ class LanguageOptions:
             raise UsageError(f"several translators fit: {', '.join(name for name, _ in fitting)}", "Name one of them.")
         if asked:
             fetch = [f"To fetch one:  tongsa get {self.source}-{self.target}"] if self.source and self.target else []
-            raise UsageError(f"no translator from {asked}" if self.source else f"no translator to {asked}", *names, *fetch)
+            raise UsageError(f"there is no translator {'from' if self.source else 'to'} {asked}", *names, *fetch)
         raise UsageError("a translator must be named: none is shipped with this installation", *names)
 
     def refuse_beside(self, translator: str | Path) -> None:
         """Raise an error if languages are given beside a translator, which has its own."""
         if self.source or self.target:
-            raise UsageError(f"--from and --to choose a translator, and {translator} is named", "Leave one of them out.")
+            raise UsageError(
+                f"--from and --to choose a translator, and {translator} is named", "Leave one of them out."
+            )
 
 
 def _fits(asked: str, code: str) -> bool:

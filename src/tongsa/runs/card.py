@@ -115,7 +115,7 @@ class Card:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any], where: str) -> Card:
-        """Read a card of any format up to the newest; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
+        """Read a card of any known format; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
         scores = dict(values["scores"])
         confidence = values.get("confidence", scores.pop("confidence", []))  # format 1: among the scores
         return cls(

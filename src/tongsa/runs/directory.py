@@ -154,7 +154,8 @@ class Run:
                 raise ValueError("its format is not a number")
             if written > COMPACT_FORMAT:
                 raise DirectoryError(
-                    f"{self.path} has format {written}; this Tongsa ({tongsa.__version__}) reads up to {COMPACT_FORMAT}",
+                    f"{self.path} has format {written};"
+                    f" this Tongsa ({tongsa.__version__}) reads up to {COMPACT_FORMAT}",
                     f"It was written by Tongsa {shown(values.get('tongsa', '?'))}:  pip install --upgrade tongsa",
                 )
             return Card.from_values(values, str(path))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,18 @@ def _read_all(file: BufferedReader, path: Path, stored: Mapping[str, Stored]) ->
         scale = found.pop(name + SCALE)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             found[name] *= scale.reshape(-1, *[1] * (found[name].ndim - 1))
+    check_numbers(path, found)
+    return found
+
+
+def check_numbers(path: Path, found: Mapping[str, Array]) -> None:
+    """Raise an error if any number is not finite, or too large."""
     wrong = [name for name, array in found.items() if array.size and not np.abs(array).max() <= LARGEST]
     if wrong:
         raise DirectoryError(
             f"{path} holds numbers that are not finite, or above {LARGEST:,}, for example in {wrong[0]}",
             "The training diverged, or the file is damaged.",
         )
-    return found
 
 
 def _read(file: BufferedReader, path: Path, place: Stored) -> Array:
@@ -67,6 +73,11 @@ def _read(file: BufferedReader, path: Path, place: Stored) -> Array:
         raise DirectoryError(f"{path} cannot be read: {error.strerror}") from error
     if read != array.nbytes:
         raise unreadable(path, "it was shortened while it was read")
-    if place.kind == "BF16":  # the upper half of a float32
+    return to_float32(array, place.kind)
+
+
+def to_float32(array: NDArray[Any], kind: str) -> Array:
+    """Convert numbers as they are stored; `kind` is the name of their type in safetensors."""
+    if kind == "BF16":  # the upper half of a float32
         return (array.astype(np.uint32) << 16).view(np.float32)
     return array.astype(np.float32, copy=False)

@@ -13,6 +13,7 @@ from tongsa.base.regular import read_regular
 from tongsa.config import DecodingSection, Recipe, SubwordsSection, TransformerSection
 from tongsa.config.recipe import shown
 from tongsa.engines.marian.sentencepiece_model import kind_of, pieces_of, reordered
+from tongsa.engines.marian.torch_file import read_torch_file
 from tongsa.engines.marian.weights import from_marian
 from tongsa.runs.card import Card, Provenance, language_code
 from tongsa.runs.directory import Run
@@ -25,8 +26,13 @@ LARGEST = 1 << 28
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 
 
-def import_marian(directory: Path, out: Path, *, source: str = "", target: str = "") -> Card:
-    """Write the translator directory `out` from a MarianMT directory; give languages if it does not name them."""
+def import_marian(
+    directory: Path, out: Path, *, source: str = "", target: str = "", origin: str = "", licence: str = ""
+) -> Card:
+    """Write the translator directory `out` from a MarianMT directory; give languages if it does not name them.
+
+    `origin` and `licence` are noted in the card; by default the origin is the name of the directory.
+    """
     Run(out).refuse_to_overwrite()
     settings = _read_json(directory, "config.json")
     try:
@@ -48,12 +54,22 @@ def import_marian(directory: Path, out: Path, *, source: str = "", target: str =
         source=languages[0],
         target=languages[1],
         recipe=Recipe.from_values(recipe.to_values(), str(directory)),
-        training=Provenance(imported=f"MarianMT, {directory.name}"),
+        training=Provenance(imported=f"MarianMT, {origin or directory.name}", licence=licence),
     )
     out.mkdir(parents=True, exist_ok=True)
     subwords.save(out)
     Run(out).write_translator(card, weights)
     return card
+
+
+def check_marian(directory: Path) -> None:
+    """Raise an error if a MarianMT directory, which need not have its weights yet, cannot be imported."""
+    settings = _read_json(directory, "config.json")
+    try:
+        _check(directory, settings)
+        _subwords(directory)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise DirectoryError(f"{directory} cannot be imported: its files are damaged ({shown(error)})") from error
 
 
 def _check(directory: Path, settings: dict[str, Any]) -> None:
@@ -144,12 +160,7 @@ def _vocabulary(path: Path) -> list[str]:
 def _tensors(directory: Path) -> dict[str, Array]:
     path = directory / "model.safetensors"
     if not path.is_file() and (directory / "pytorch_model.bin").is_file():
-        raise UsageError(
-            f"{directory} has its weights in a pickle (pytorch_model.bin), which could run any code when it is read",
-            "Let transformers convert it, if you trust where it comes from:",
-            f"  python -c \"from transformers import MarianMTModel as M; d='{directory}';"
-            ' M.from_pretrained(d).save_pretrained(d, safe_serialization=True)"',
-        )
+        return read_torch_file((directory / "pytorch_model.bin").resolve())
     return read_safetensors(path.resolve())  # the cache of Hugging Face consists of links
 
 

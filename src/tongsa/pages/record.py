@@ -22,6 +22,8 @@ class TrainingRecord:
     """The data of a report."""
 
     name: str
+    directory: Path
+    """The run directory as the user named it."""
     card: Card
     start: Event
     """The last start event: a resumed training logs it again."""
@@ -42,6 +44,7 @@ class TrainingRecord:
 
         return cls(
             name=run.path.resolve().name,
+            directory=run.path,
             card=run.read_card(),
             start=last("start", "resume"),
             updates=[event for event in events if event["event"] == "update" and _counts(event)],

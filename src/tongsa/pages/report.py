@@ -144,18 +144,33 @@ def command(record: TrainingRecord, subject: Subject) -> str:
     """The command that repeats the training, as far as the directory records it."""
     training = record.card.training
     options = record.job.options if record.job else None
-    corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
-    words = ["tongsa", "train", *map(str, corpora), *subject.command]
-    for corpus in options.valid if options else ():
-        words += ["--valid", corpus]
-    words += ["--recipe", f"{record.name}/recipe.toml", "--seed", str(training.seed)]
-    if options and options.minutes:
-        words += ["--minutes", f"{options.minutes:g}"]
-    return shlex.join([*words, "--out", f"{record.name}-again"])
+    run = Run(record.directory)
+    if options and options.init:  # the recipe is that of the translator it began with
+        words = ["tongsa", "finetune", options.init, *options.corpora, *_repeated("--mix", options.mix)]
+        words += ["--mix-ratio", f"{options.mix_ratio:g}"] if options.mix else []
+        words += _repeated("--set", [f"{key}={value}" for key, value in options.settings.items()])
+    elif teacher := options and (options.teacher or options.subwords):
+        words = ["tongsa", "distill", teacher, str(run.distilled / "references")]
+        words += ["--scratch"] if not options.teacher else []
+        words += ["--teacher-only"] if len(options.corpora) == 1 else []
+        words += ["--recipe", str(run.recipe_file)]
+    else:
+        corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
+        words = ["tongsa", "train", *map(str, corpora), *subject.command, "--recipe", str(run.recipe_file)]
+    if options:
+        words += _repeated("--valid", options.valid)
+        words += ["--minutes", f"{options.minutes:g}"] if options.minutes else []
+        words += ["--threads", str(options.threads)] if options.threads else []
+        words += ["--device", options.device] if options.device != "auto" else []
+    return shlex.join([*words, "--seed", str(training.seed), "--out", f"{record.directory}-again"])
+
+
+def _repeated(option: str, values: Sequence[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
 
 
 def _reproduce(record: TrainingRecord, subject: Subject) -> str:
-    notes = []
+    notes = ["In the directory in which the training was started."]
     if record.job is None:
         notes.append("If a validation corpus was given, add it with --valid: its name is not recorded.")
     if record.job and record.job.options.minutes:

@@ -93,11 +93,11 @@ async def _run_in_background(service: Service) -> None:
 
 
 def _add_pages(app: FastAPI) -> None:
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
         return FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
 
-    @app.get("/docs", include_in_schema=False)
+    @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def docs() -> Response:
         return Response(reference(app.openapi()), media_type="text/html")
 

@@ -19,6 +19,7 @@ from tongsa.config import CorpusSection
 from tongsa.formats.pairs import Pair, Reading, open_corpus
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
+from tongsa.runs.names import find_translator
 from tongsa.tasks.inheriting import student_recipe
 from tongsa.text.lines import tidy
 from tongsa.training.run import names, train_with
@@ -61,7 +62,7 @@ def distil(
     recipe = options.recipe
     if recipe == "auto":
         recipe = str(folder / RECIPE)
-        write_atomically(folder / RECIPE, student_recipe(Run(Path(teacher))).to_toml())
+        write_atomically(folder / RECIPE, student_recipe(Run(find_translator(teacher))).to_toml())
     written = {key: value for key, value in options.settings.items() if key != "corpus.encoding"}
     found: Translator | None = train_with(
         dataclasses.replace(

@@ -203,6 +203,15 @@ def test_settings_and_health_are_as_a_page_expects(service: Running) -> None:
     assert service.get("/health").json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize("path", ["/health", "/languages", "/", "/docs"])
+def test_head_answers_as_get_without_a_body(service: Running, path: str) -> None:
+    """Load balancers and monitors ask so."""
+    head, got = (httpx.request(method, f"{service.url}{path}") for method in ("HEAD", "GET"))
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-type"] == got.headers["content-type"]
+    assert head.headers["content-length"] == got.headers["content-length"]
+
+
 def test_attention_has_a_row_for_every_token(service: Running, english: str) -> None:
     answer = service.post("/api/attention", {"q": SENTENCE, "source": "ko", "target": "en"})
     found = answer.json()

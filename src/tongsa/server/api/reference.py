@@ -34,9 +34,12 @@ def add_route(app: FastAPI, service: Service, interface: Interface, route: Route
     failures: dict[int | str, dict[str, Any]] = {
         status: {"model": interface.error, "description": reason} for status, reason in REASONS.items()
     }
+    respond = endpoint(service, interface, route)
+    if route.method == "GET":  # the server leaves the body out
+        app.add_api_route(route.path, respond, methods=["HEAD"], include_in_schema=False, response_model=None)
     app.add_api_route(
         route.path,
-        endpoint(service, interface, route),
+        respond,
         methods=[route.method],
         name=route.handler.__name__,
         description=inspect.getdoc(route.handler) or "",

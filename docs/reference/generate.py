@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 WIDTH = 100
 
 PYTHON: dict[str, list[str]] = {
-    "tongsa": ["train", "resume", "Translator", "Translation", "TranslateOptions", "translate_document"],
+    "tongsa": ["train", "resume", "load", "Translator", "Translation", "TranslateOptions", "translate_document"],
     "tongsa.decoding.search": ["Search", "Sampling"],
     "tongsa.documents": ["Resources", "TranslatedDocument"],
     "tongsa.runs.job": ["TrainOptions"],

@@ -68,7 +68,7 @@ class OldTranslateOptions:
 def translate(
     named: Annotated[
         str | None,
-        typer.Argument(metavar="[DIR]", help="A translator: a directory, or a name (default: the shipped one)."),
+        typer.Argument(metavar="DIR", help="A translator: a directory, or a name (default: the shipped one)."),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")

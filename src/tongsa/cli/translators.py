@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.runs.directory import Run
 from tongsa.runs.names import find_translator, known, shipped
 from tongsa.text.languages import matches, plain_code
 
@@ -33,6 +32,8 @@ class LanguageOptions:
         return directory
 
     def _found(self) -> tuple[str, Path]:
+        from tongsa.runs.directory import Run
+
         candidates = known() if self.source or self.target else shipped()
         cards = {name: (path, Run(path).read_card()) for name, path in candidates.items()}
         fitting = [

@@ -41,18 +41,16 @@ def test_html_keeps_code_scripts_and_what_says_no(tmp_path: Path) -> None:
     assert 'alt="a PICTURE"' in text
 
 
-def test_markdown_keeps_code_addresses_and_front_matter(tmp_path: Path) -> None:
+def test_markdown_keeps_code_and_addresses(tmp_path: Path) -> None:
     text = translated("a.md", MARKDOWN, tmp_path).decode()
     for kept in (
-        "title: keep me",
         'keep = "this"',
         "    indented code",
-        '(http://x.y/z_a "tip")',
         "|------|:-----:|",
-        "\nhtml block\n",
+        "[defined]: http://a.b/c",
     ):
         assert kept in text
-    assert "[LINK TEXT](http" in text
+    assert '[LINK TEXT](http://x.y/z_a "TIP")' in text
     assert "**BOLD AND _NESTED_ WORDS**" in text
     assert "> QUOTED TEXT" in text
 

@@ -36,6 +36,8 @@ ATTRIBUTES = {
 }
 LABELLED = {"optgroup", "option", "track", "menuitem"}
 """Elements whose attribute `label` is shown."""
+COMPONENT_ATTRIBUTES = {"label", "description", "caption", "heading"}
+"""Attributes that components of MDX show."""
 _META = {
     "description", "keywords", "abstract", "application-name", "apple-mobile-web-app-title", "dc.title",
     "dc.description", "og:title", "og:description", "og:site_name", "og:image:alt", "twitter:title",
@@ -45,6 +47,7 @@ _META = {
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _REFERENCE_OR_NOTE = re.compile(rf"{REFERENCE.pattern}|\[\d{{1,3}}(?:[,–-] ?\d{{1,3}}){{0,8}}\]")
 """`[1]`, `[2, 3]` and `[4-6]` point to notes or sources, and are no words of their sentence."""
+_REFERENCE_OR_EXPRESSION = re.compile(rf"{_REFERENCE_OR_NOTE.pattern}|\{{{{[^{{}}\n]*+\}}}}|\{{[^{{}}\n]*+\}}")
 _UNTRANSLATED_TEXT = {
     "textarea": re.compile(r"<textarea\b[^>]*+>([^<]++)", re.IGNORECASE),
     "svg": re.compile(r"<(?:title|desc|text|tspan)\b[^>]*+>([^<]++)", re.IGNORECASE),
@@ -80,28 +83,39 @@ class Item:
 def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding or _charset(data), errors="xmlcharrefreplace")
     document = SpanDocument(path, data, encoded)
-    items = list(_items(encoded.text))
-    document.slots += _slots(encoded.text, items, Lines(encoded.text).name)
+    page = Page(encoded.text, Lines(encoded.text).name)
+    items = list(_items(page))
+    document.slots += _slots(page, items)
     document.also += _languages(items, options)
     return document
 
 
-def slots(text: str, name: Callable[[int], str]) -> Iterator[Slot]:
-    """Yield the slots of a piece of HTML; `name` names the place of a position."""
-    return _slots(text, _items(text), name)
+@dataclass(frozen=True)
+class Page:
+    """A text of HTML, or a piece of it inside another document."""
+
+    text: str
+    name: Callable[[int], str]
+    """Names the place of a position."""
+    fragile: str = FRAGILE
+    is_jsx: bool = False
+    """Braces enclose expressions, as in MDX."""
+
+    def slots(self) -> Iterator[Slot]:
+        return _slots(self, _items(self))
 
 
-def _slots(text: str, items: Iterable[Item], name: Callable[[int], str]) -> Iterator[Slot]:
+def _slots(page: Page, items: Iterable[Item]) -> Iterator[Slot]:
     group: list[Item] = []
     for item in items:
         if item.inline:
             group.append(item)
             continue
-        yield from _group_slots(text, group, name)
+        yield from _group_slots(page, group)
         group = []
-        yield from _attributes(item, name)
-        yield from _untranslated(text, item, name)
-    yield from _group_slots(text, group, name)
+        yield from _attributes(page, item)
+        yield from _untranslated(page, item)
+    yield from _group_slots(page, group)
 
 
 def _charset(data: bytes) -> str | None:
@@ -115,8 +129,9 @@ def _charset(data: bytes) -> str | None:
         return None
 
 
-def _items(text: str) -> Iterator[Item]:
-    tags = Tags(text)
+def _items(page: Page) -> Iterator[Item]:
+    text = page.text
+    tags = Tags(text, braces=page.is_jsx)
     at = 0
     while tag := tags.next(at):
         start, name = tag.start, tag.name
@@ -145,10 +160,10 @@ def _kept(tag: Token) -> bool:
     return found.get("translate", "").lower() == "no" or "notranslate" in found.get("class", "").split()
 
 
-def _group_slots(text: str, group: list[Item], name: Callable[[int], str]) -> Iterator[Slot]:
+def _group_slots(page: Page, group: list[Item]) -> Iterator[Slot]:
     """Yield the slots of text and inline tags between two other tags."""
     pairs = _pairs(group)
-    blank = [not item.name and text[item.start : item.end].isspace() for item in group]
+    blank = [not item.name and page.text[item.start : item.end].isspace() for item in group]
     first, last = 0, len(group) - 1
     while first <= last:
         if blank[first] or (group[first].name and pairs.get(first, -1) < first):
@@ -160,14 +175,13 @@ def _group_slots(text: str, group: list[Item], name: Callable[[int], str]) -> It
         else:
             break
     for item in group[:first]:
-        yield from _attributes(item, name)
-    run = _Run(text, name)
+        yield from _attributes(page, item)
     if first <= last:
-        yield from run.slots(_collapsed(text, group[first : last + 1]))
+        yield from _Run(page).slots(_collapsed(page, group[first : last + 1]))
     for item in group[last + 1 :] if first <= last else group[first:]:
-        yield from _attributes(item, name)
+        yield from _attributes(page, item)
     for item in group:
-        yield from _untranslated(text, item, name)
+        yield from _untranslated(page, item)
 
 
 def _pairs(group: list[Item]) -> dict[int, int]:
@@ -185,19 +199,19 @@ def _pairs(group: list[Item]) -> dict[int, int]:
     return pairs
 
 
-def _collapsed(text: str, items: list[Item]) -> list[Item]:
+def _collapsed(page: Page, items: list[Item]) -> list[Item]:
     """Make one item of each element without letters: `<sup><a href="#fn1">1</a></sup>` moves as a whole."""
     pairs = _pairs(items)
     words = [0]
     for item in items:
-        shown = "" if item.name else Escapes().decoded(text[item.start : item.end])
+        shown = "" if item.name else Escapes().decoded(page.text[item.start : item.end])
         words.append(words[-1] + (item.name in UNTOUCHED or any(map(str.isalpha, shown))))
     collapsed: list[Item] = []
     at = 0
     while at < len(items):
         last = pairs.get(at, -1)
         if last > at and words[last] == words[at]:
-            inner = tuple(each for item in items[at : last + 1] for each in _readable(item))
+            inner = tuple(each for item in items[at : last + 1] for each in _readable(page, item))
             first = items[at]
             collapsed.append(Item(first.start, items[last].end, first.name, alone=True, attributes=inner, whole=True))
             at = last
@@ -210,14 +224,14 @@ def _collapsed(text: str, items: list[Item]) -> list[Item]:
 class _Run:
     """Builds a slot of text and inline tags."""
 
-    def __init__(self, text: str, name: Callable[[int], str]) -> None:
-        self.text, self.name = text, name
+    def __init__(self, page: Page) -> None:
+        self.page = page
         self.marked = ContentBuilder()
         self.escapes = Escapes()
         self.inside: list[Inside] = []
 
     def slots(self, items: list[Item]) -> Iterator[Slot]:
-        text = self.text
+        text = self.page.text
         start, end = items[0].start, items[-1].end
         if not items[0].name:
             start += len(text[start : items[0].end]) - len(text[start : items[0].end].lstrip())
@@ -228,18 +242,18 @@ class _Run:
         if not any(isinstance(part, str) for part in self.marked.parts):
             yield from (each.slot for each in self.inside)
             return
-        segment = Segment(id=self.name(start), content=self.marked.content(), fragile=FRAGILE)
+        segment = Segment(id=self.page.name(start), content=self.marked.content(), fragile=self.page.fragile)
         yield Slot(
             start=start, end=end, segment=segment, render=self._rendered, raws=self.marked.raws, inside=self.inside
         )
 
     def _add(self, item: Item, start: int, end: int) -> None:
-        raw = self.text[start:end]
+        raw = self.page.text[start:end]
         if not item.name:
             self._add_text(raw)
             return
         number = len(self.marked.raws)
-        for slot in _attributes(item, self.name):
+        for slot in _attributes(self.page, item):
             self.inside.append(Inside(mark=number, start=slot.start - start, end=slot.end - start, slot=slot))
         if item.whole:
             self.marked.alone(raw, _seen(item.name, raw))
@@ -254,7 +268,7 @@ class _Run:
         """References are characters; those of no character, and those to notes, are marks."""
         waiting: list[str] = []
         at = 0
-        for match in _REFERENCE_OR_NOTE.finditer(raw):
+        for match in (_REFERENCE_OR_EXPRESSION if self.page.is_jsx else _REFERENCE_OR_NOTE).finditer(raw):
             waiting.append(_SPACES.sub(" ", raw[at : match.start()]))
             at = match.end()
             if character := self.escapes.character(match.group()) if match.group().startswith("&") else "":
@@ -285,7 +299,7 @@ def _seen(name: str, element: str) -> str:
     return inner if re.fullmatch(r"[^<>&\s]{1,20}", inner) and any(map(str.isdigit, inner)) else ""
 
 
-def _readable(item: Item) -> Iterator[Attribute]:
+def _readable(page: Page, item: Item) -> Iterator[Attribute]:
     """Yield the attributes that people read."""
     values = {each.name: each.value for each in item.attributes}
     for each in item.attributes:
@@ -295,18 +309,19 @@ def _readable(item: Item) -> Iterator[Attribute]:
             or (item.name == "meta" and each.name == "content" and described in _META)
             or (item.name == "input" and each.name == "value" and values.get("type") in ("submit", "button", "reset"))
             or (item.name in LABELLED and each.name == "label")
+            or (page.is_jsx and each.name in COMPONENT_ATTRIBUTES and each.quote)
             or (item.name == "th" and each.name == "abbr")
         ):
             yield each
 
 
-def _attributes(item: Item, name: Callable[[int], str]) -> Iterator[Slot]:
-    for attribute in item.attributes if item.whole else _readable(item):
+def _attributes(page: Page, item: Item) -> Iterator[Slot]:
+    for attribute in item.attributes if item.whole else _readable(page, item):
         needed = {'"': "&quot;"} if attribute.quote != "'" else {"'": "&#39;"}
         escapes = Escapes({"&": "&amp;", **needed})
         content = escapes.decoded(attribute.value)
         if any(map(str.isalpha, content)):
-            segment = Segment(id=f"{name(attribute.start)}, {attribute.name}", content=(content,), fragile=FRAGILE)
+            segment = Segment(id=f"{page.name(attribute.start)}, {attribute.name}", content=(content,), fragile=FRAGILE)
             render = partial(_quoted, escapes, "" if attribute.quote else '"')
             yield Slot(start=attribute.start, end=attribute.end, segment=segment, render=render)
 
@@ -315,14 +330,14 @@ def _quoted(escapes: Escapes, quote: str, outcome: Outcome, _: object) -> str:
     return f"{quote}{escapes.encoded(outcome.text)}{quote}"
 
 
-def _untranslated(text: str, item: Item, name: Callable[[int], str]) -> Iterator[Slot]:
+def _untranslated(page: Page, item: Item) -> Iterator[Slot]:
     """Yield the texts that people see inside elements that are left alone, for the review."""
     pattern = _UNTRANSLATED_TEXT.get(item.name)
-    for match in pattern.finditer(text, item.start, item.end) if pattern else ():
+    for match in pattern.finditer(page.text, item.start, item.end) if pattern else ():
         shown = _SPACES.sub(" ", match[1]).strip()
         if any(map(str.isalpha, shown)):
             left = f"text in <{item.name}> is not translated"
-            yield Slot.left(match.start(1), Segment(id=name(match.start(1)), content=(shown,), left=left))
+            yield Slot.left(match.start(1), Segment(id=page.name(match.start(1)), content=(shown,), left=left))
 
 
 def _languages(items: Iterable[Item], options: Options) -> Iterator[Edit]:

@@ -46,8 +46,10 @@ class Token:
 class Tags:
     """Finds the tags of a text from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, braces: bool = False) -> None:
+        """`braces`: values may be expressions in braces, as in JSX."""
         self._text = text
+        self._closing = _closing_braces(text) if braces else {}
         self._last = {mark: text.rfind(mark) for mark in ">\"'"}
 
     def next(self, at: int) -> Token | None:
@@ -92,8 +94,20 @@ class Tags:
         if quote in ('"', "'") and at < self._last[quote]:
             end = text.index(quote, at + 1)
             return text[at + 1 : end], at + 1, end, quote
-        end = _end(_BARE_VALUE, text, at)
+        end = self._closing.get(at) or _end(_BARE_VALUE, text, at)
         return text[at:end], at, end, ""
+
+
+def _closing_braces(text: str) -> dict[int, int]:
+    """Map the position of each opening brace to the one after its closing brace."""
+    waiting: list[int] = []
+    found: dict[int, int] = {}
+    for match in re.finditer(r"[{}]", text):
+        if match.group() == "{":
+            waiting.append(match.start())
+        elif waiting:
+            found[waiting.pop()] = match.end()
+    return found
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

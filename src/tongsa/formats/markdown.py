@@ -1,185 +1,127 @@
-"""Markdown: headings, paragraphs, lists, quotes and table cells; code, links' addresses and front matter stay.
+"""Markdown: headings, paragraphs, lists, quotes, tables, HTML, titles; code, addresses and the names of things stay.
 
-Lines are parsed into blocks, and only their text is translated; a paragraph of several lines is one segment, which is
-wrapped again. Inside it, emphasis, links, code spans and HTML are marks.
+A CommonMark parser finds the blocks (`markdown_blocks`), and only their text is translated; a paragraph of several
+lines is one segment, which is wrapped again. Inside it, emphasis, links, code spans and HTML are marks
+(`markdown_inline`).
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from tongsa.formats.markdown_inline import Inlines, without_code
+from tongsa.formats.html import Page
+from tongsa.formats.html_escapes import Escapes
+from tongsa.formats.markdown_blocks import Block, Blocks, Span, read_blocks
+from tongsa.formats.markdown_front import front_matter, front_slots
+from tongsa.formats.markdown_inline import FRAGILE, Inlines, title_slot
 from tongsa.formats.segments import Mark, Options, Outcome, Segment
 from tongsa.formats.spans import Encoded, Lines, Slot, SpanDocument
 from tongsa.formats.wrapping import BLOCK_START, width, wrap_words
 
-FRAGILE = "*_`[]<>|\\~&%{}#$"
-
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_PREFIX = re.compile(r"(?:[ \t]*+(?:>[ \t]?|(?:[-+*]|\d{1,9}[.)])(?:[ \t]++|$)(?:\[[ xX]\][ \t]++)?))*+[ \t]*+")
-_HEADING = re.compile(r"#{1,6}(?:[ \t]++|$)")
-_HEADING_END = re.compile(r"(?<![ \t])[ \t]++#++$")
-_UNDERLINE = re.compile(r"(?:=++|-++)[ \t]*+$")
-_RULE = re.compile(r"(?:(?:\*[ \t]*+){3,}+|(?:-[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)$")
-_TABLE_LINE = re.compile(r"\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
-_DEFINITION = re.compile(r"\[(?P<label>[^\]\n^][^\]\n]*+)\]:[ \t]*+\S")
-_NOTE = re.compile(r"\[\^[^\]\n]++\]:[ \t]++")
-_HTML_BLOCK = re.compile(r"</?[A-Za-z][\w-]*+(?:[\s/>]|$)|<!--|<\?|<!")
-_FRONT = re.compile(r"\A(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Line:
-    start: int
-    text: str
-    """The line without its end."""
-    prefix: int
-    """Length of the prefix: quote and list markers, and white space."""
-
-    @property
-    def body(self) -> str:
-        return self.text[self.prefix :]
-
-    @property
-    def begins_item(self) -> bool:
-        return bool(re.search(r"(?:[-+*]|\d[.)])[ \t]", self.text[: self.prefix]))
+_BLANKS = re.compile(r"[ \t\r\n]+")
+"""Blanks at which a line may be broken; a no-break space is none."""
+LONGEST_LEFT = 200
+"""Characters that are shown of a text that is left in the source language."""
 
 
 def open_document(data: bytes, path: Path, options: Options) -> SpanDocument:
     encoded = Encoded.read(data, path, options.encoding)
-    text = encoded.text
     document = SpanDocument(path, data, encoded)
-    labels = {m["label"].lower() for m in re.finditer(r"^ {0,3}" + _DEFINITION.pattern, text, re.MULTILINE)}
-    lines = Lines(text)
-    for block in _blocks(text):
-        for spans, prefix in _spans(text, block):
-            document.slots += _slot(text, spans, prefix, labels, lines)
+    reader = _Reader(encoded.text, is_mdx=path.suffix.lower() == ".mdx")
+    document.slots += reader.slots()
     return document
 
 
-def _lines(text: str) -> list[Line]:
-    front = _FRONT.match(text)
-    at = front.end() if front else 0
-    lines = []
-    for match in re.finditer(r"[^\n]*\n|[^\n]+$", text[at:]):
-        raw = match.group().rstrip("\r\n")
-        prefix = _PREFIX.match(raw)
-        lines.append(Line(at + match.start(), raw, prefix.end() if prefix else 0))
-    return lines
+class _Reader:
+    def __init__(self, text: str, *, is_mdx: bool) -> None:
+        self.text, self.is_mdx = text, is_mdx
+        self.name = Lines(text).name
+
+    def slots(self) -> Iterator[Slot]:
+        front = front_matter(self.text)
+        if front:
+            yield from front_slots(front, self.name)
+        blocks = read_blocks(self.text, front.end() if front else 0, is_mdx=self.is_mdx)
+        for block in blocks.found:
+            yield from self._slots(block, blocks)
+
+    def _slots(self, block: Block, blocks: Blocks) -> Iterator[Slot]:
+        start, end = block.spans[0][0], block.spans[-1][1]
+        if block.kind == "html":
+            yield from self._html(block.spans)
+        elif block.kind == "title":
+            yield title_slot(self.text[start:end], start, self.name(start), self.text[end : end + 1])
+        elif block.kind == "left":
+            shown = " ".join(self.text[a:b] for a, b in block.spans if a < b)
+            content = shown if len(shown) <= LONGEST_LEFT else f"{shown[:LONGEST_LEFT]}…"
+            yield Slot.left(start, Segment(id=self.name(start), content=(content,), left=block.reason))
+        else:
+            yield from self._text(block.spans, blocks.labels)
+
+    def _html(self, spans: Sequence[Span]) -> Iterator[Slot]:
+        """Yield the slots of an HTML block, whose lines may have the prefixes of quotes."""
+        begins = [0]
+        for start, end in spans:
+            begins.append(begins[-1] + end - start + 1)
+
+        def place(at: int) -> int:
+            line = min(bisect_right(begins, at) - 1, len(spans) - 1)
+            return spans[line][0] + at - begins[line]
+
+        text = "\n".join(self.text[start:end] for start, end in spans)
+        newline = self._newline(spans)
+        for slot in Page(text, lambda at: self.name(place(at)), FRAGILE, is_jsx=True).slots():
+            yield slot.moved(place, newline)
+
+    def _newline(self, spans: Sequence[Span]) -> str:
+        """Return the line end of a block, with the prefix of its lines after the first."""
+        if len(spans) < 2:
+            return "\n"
+        start = spans[1][0]
+        line = max(self.text.rfind("\n", 0, start), self.text.rfind("\r", 0, start)) + 1
+        end = self.text[max(0, line - 2) : line]
+        return (end if end == "\r\n" else end[-1:]) + self.text[line:start]
+
+    def _text(self, spans: Sequence[Span], labels: set[str]) -> Iterator[Slot]:
+        text = self.text
+        start, end = spans[0][0], spans[-1][1]
+        inlines = Inlines(labels, self.name, self.is_mdx)
+        for (a, b), (after, _) in zip(spans, [*spans[1:], (end, end)], strict=True):
+            line = text[a:b]
+            slash = "\\" if line.endswith("\\") and after > b else ""
+            hard = slash or text.startswith("  ", b, after)
+            inlines.add(line.removesuffix(slash), a, slash + text[b:after] if hard else "", last=b == end)
+        marked = inlines.marked()
+        if not any(isinstance(part, str) and part.strip() for part in marked.content()):
+            yield from (each.slot for each in inlines.inside)
+            return
+        original = text[start:end]
+        segment = Segment(
+            id=self.name(start),
+            content=marked.content(),
+            fragile=FRAGILE,
+            accepts=lambda new: bool(BLOCK_START.match(original)) or not BLOCK_START.match(new),
+        )
+        render = _renderer(original, self._newline(spans), inlines.escapes)
+        yield Slot(start=start, end=end, segment=segment, render=render, raws=marked.raws, inside=inlines.inside)
 
 
-def _blocks(text: str) -> Iterator[list[Line]]:
-    """Yield groups of lines that form one paragraph, heading or table row."""
-    group: list[Line] = []
-    fence = ""
-    in_html = False
-    was_blank = True
-    for line in _lines(text):
-        body = line.body
-        opened = _FENCE.match(body)
-        if fence:
-            if opened and opened[1].startswith(fence) and not body[opened.end() :].strip():
-                fence = ""
-            continue
-        if opened and "`" not in body[opened.end() :]:
-            fence = opened[1]
-        in_html = (in_html or (was_blank and not group and bool(_HTML_BLOCK.match(body)))) and bool(body.strip())
-        is_code = was_blank and not group and _is_indented(line)
-        stands_alone = bool(_HEADING.match(body) or "|" in body)
-        is_text = not (fence or in_html or is_code) and _is_text(body, bool(group))
-        if group and (not is_text or stands_alone or line.begins_item or _NOTE.match(body)):
-            yield group
-            group = []
-        if is_text:
-            group.append(line)
-            if stands_alone:
-                yield group
-                group = []
-        was_blank = not body.strip() or (is_code and not is_text)
-    if group:
-        yield group
-
-
-def _is_indented(line: Line) -> bool:
-    """Return True for indented code outside lists; inside a list, indentation means a paragraph of an item."""
-    return bool(re.match(r"(?: {4}|\t)", line.text)) and not line.begins_item
-
-
-def _is_text(body: str, below_text: bool) -> bool:
-    if not body.strip() or _RULE.match(body) or _DEFINITION.match(body):
-        return False
-    if below_text and _UNDERLINE.match(body):
-        return False
-    return not ("-" in body and _TABLE_LINE.match(body))
-
-
-def _spans(text: str, block: list[Line]) -> Iterator[tuple[list[tuple[int, int]], str]]:
-    """Yield the spans of each text of a block, one span per line, and the prefix of its lines after the first."""
-    first = block[0]
-    heading = _HEADING.match(first.body)
-    if len(block) == 1 and "|" in first.body and not heading:
-        for cell in _cells(first):
-            yield [cell], ""
-        return
-    spans = []
-    for line in block:
-        skip = heading or _NOTE.match(line.body) if line is first else None
-        start = line.start + line.prefix + (skip.end() if skip else 0)
-        end = line.start + len(line.text.rstrip())
-        if line is first and heading and (closing := _HEADING_END.search(text[start:end])):
-            end = start + closing.start()
-        spans.append((start, max(start, end)))
-    yield spans, block[1].text[: block[1].prefix] if len(block) > 1 else ""
-
-
-def _cells(line: Line) -> Iterator[tuple[int, int]]:
-    """Split at bars that are neither escaped nor inside code."""
-    at = line.prefix
-    for cell in without_code(line.text)[at:].split("|"):
-        inner = cell.strip()
-        if inner:
-            start = line.start + at + len(cell) - len(cell.lstrip())
-            yield start, start + len(inner)
-        at += len(cell) + 1
-
-
-def _slot(text: str, spans: list[tuple[int, int]], prefix: str, labels: set[str], lines: Lines) -> Iterator[Slot]:
-    start, end = spans[0][0], spans[-1][1]
-    inlines = Inlines(labels)
-    for (a, b), (after, _) in zip(spans, [*spans[1:], (end, end)], strict=True):
-        line = text[a:b]
-        slash = "\\" if line.endswith("\\") and after > b else ""
-        hard = slash or text.startswith("  ", b, after)
-        inlines.add(line.removesuffix(slash), slash + text[b:after] if hard else "", last=b == end)
-    marked = inlines.marked()
-    if not any(isinstance(part, str) and part.strip() for part in marked.content()):
-        return
-    original = text[start:end]
-    segment = Segment(
-        id=lines.name(start),
-        content=marked.content(),
-        fragile=FRAGILE,
-        accepts=lambda new: bool(BLOCK_START.match(original)) or not BLOCK_START.match(new),
-    )
-    yield Slot(start=start, end=end, segment=segment, render=_renderer(original, prefix), raws=marked.raws)
-
-
-def _renderer(original: str, prefix: str) -> Callable[[Outcome, Sequence[str]], str]:
-    newline = "\r\n" if "\r\n" in original else "\n"
+def _renderer(original: str, newline: str, escapes: Escapes) -> Callable[[Outcome, Sequence[str]], str]:
     columns = max(width(line) for line in original.splitlines() or [""])
 
     def render(outcome: Outcome, raws: Sequence[str]) -> str:
-        if "\n" not in original:
-            return "".join(part if isinstance(part, str) else raws[part.number] for part in outcome.content)
+        content = [escapes.encoded(part) if isinstance(part, str) else part for part in outcome.content]
+        if len(original.splitlines()) < 2:
+            return "".join(part if isinstance(part, str) else raws[part.number] for part in content)
         written: list[str] = []
         section: list[str | Mark] = []
-        for part in (*outcome.content, None):
+        for part in (*content, None):
             if part is None or (isinstance(part, Mark) and part.breaks):
                 # A hard break ends a line: the text before and after it is wrapped separately.
-                written.append((newline + prefix).join(wrap_words(_words(section, raws), columns)))
+                written.append(newline.join(wrap_words(_words(section, raws), columns)))
                 section = []
             else:
                 section.append(part)
@@ -197,11 +139,8 @@ def _words(content: list[str | Mark], raws: Sequence[str]) -> list[str]:
         if isinstance(part, Mark):
             words[-1].append(raws[part.number])
             continue
-        if part[:1].isspace():
-            words.append([])
-        for word in part.split():
+        for index, word in enumerate(_BLANKS.split(part)):
+            if index:
+                words.append([])
             words[-1].append(word)
-            words.append([])
-        if part and not part[-1].isspace():
-            words.pop()
-    return ["".join(word) for word in words if word]
+    return [joined for word in words if (joined := "".join(word))]

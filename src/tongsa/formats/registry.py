@@ -81,7 +81,7 @@ FORMATS: Registry[Format] = Registry(
         "pot": Format((".pot",), "tongsa.formats.po", DOCUMENT),
         "mo": Format((".mo",), "tongsa.formats.mo", PAIRS),
         "text": Format((".txt", ".text"), "tongsa.formats.plain", DOCUMENT),
-        "markdown": Format((".md", ".markdown"), "tongsa.formats.markdown", DOCUMENT),
+        "markdown": Format((".md", ".markdown", ".mdx"), "tongsa.formats.markdown", DOCUMENT),
         "html": Format((".html", ".htm", ".xhtml"), "tongsa.formats.html", DOCUMENT),
         "subtitles": Format((".srt", ".vtt"), "tongsa.formats.srt", DOCUMENT),
         "docx": Format((".docx",), "tongsa.formats.docx", DOCUMENT),

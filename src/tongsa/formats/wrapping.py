@@ -10,8 +10,8 @@ from collections.abc import Iterable
 HIDDEN = "\U00100000"
 """Represents a tag, which has no width; which tag is known from the order of these characters."""
 
-BLOCK_START = re.compile(r"(?:[-+*>#|=~]|\d++[.)]|```)")
-"""Matches the beginning of a list, a heading or a rule in Markdown."""
+BLOCK_START = re.compile(r"(?:[-+*>#|=~:]|\d++[.)]|```|!!!|\?\?\?|\$\$)")
+"""Matches the beginning of a list, a heading, a rule, a definition, a container or a formula in Markdown."""
 
 
 def width(text: str) -> int:

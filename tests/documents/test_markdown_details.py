@@ -121,7 +121,7 @@ def test_front_matter_stays_valid_whatever_the_translation(options: Options) -> 
 
 
 def test_what_is_left_of_front_matter_is_said(options: Options) -> None:
-    segments, done, _ = outcomes("---\ndescription: >\n  some words\n---\n", options, upper(), "a.md")
+    _, done, _ = outcomes("---\ndescription: >\n  some words\n---\n", options, upper(), "a.md")
     assert [(each.state, each.notes) for each in done] == [
         ("source", ("description of several lines is not translated",))
     ]
@@ -153,7 +153,7 @@ def test_references_are_characters(options: Options) -> None:
 
 def test_text_that_is_nested_too_deeply_is_left_and_said(options: Options) -> None:
     text = "good words\n\n" + "> " * (MOST_NESTED + 5) + "deep words\n"
-    segments, done, new = outcomes(text, options, shouting(), "a.md")
+    _, done, new = outcomes(text, options, shouting(), "a.md")
     assert new == text.replace("good words", "GOOD WORDS")
     assert [outcome.notes for outcome in done if outcome.state == "source"] == [
         (f"nested more than {MOST_NESTED} levels deep",)

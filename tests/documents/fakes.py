@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translation
 
+CONFIDENCE = 0.75
+"""Confidence of every translation of a `Fake`."""
+
 
 @dataclass
 class FakeCard:
     source: str = "en"
     target: str = "de"
-    confidence: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Fake:
         return Translation(
             text=new,
             log_probability=-0.2 * (len(target) + 1),
+            confidence=CONFIDENCE,
             source_tokens=tuple("▁" + word for word in source),
             tokens=tuple("▁" + word for word in target),
             alignment=tuple((i, i) for i in range(count)) if alignment else (),

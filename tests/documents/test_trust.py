@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from fakes import Fake, FakeCard, upper
+from fakes import Fake, upper
 
 from tongsa.base.errors import UsageError
 from tongsa.cli.document import DocumentOptions, translate_files
 from tongsa.documents.memory import Memory
-from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.evaluation.calibration import sentence_quality
 from tongsa.formats.segments import Languages, Mark
-from tongsa.translation.confidence import Calibration, average
 from tongsa.translation.glossary import Glossary, read_glossary, seen_form
 
 
@@ -74,20 +73,6 @@ def test_memory_is_read_from_any_corpus(tmp_path: Path) -> None:
     assert near.likeness > 0.9
 
 
-def test_confidence_without_calibration_is_the_probability_of_a_token() -> None:
-    assert Calibration()(average([-1.0], [1])) == pytest.approx(0.6065, abs=1e-4)
-
-
-def test_calibration_is_monotone_and_follows_quality() -> None:
-    averages = [-3.0 + 0.01 * i for i in range(300)]
-    qualities = [min(1.0, max(0.0, (a + 3) / 3 + 0.1 * ((i * 7) % 5 - 2))) for i, a in enumerate(averages)]
-    points = fit(averages, qualities)
-    assert points == sorted(points)
-    assert [y for _, y in points] == sorted(y for _, y in points)
-    calibration = Calibration.of(points)
-    assert calibration(-9.0) < 0.2 < calibration(-1.5) < 0.7 < calibration(0.0)
-
-
 def test_sentence_quality_is_one_for_the_reference_itself() -> None:
     same, other = sentence_quality(["ein Hund", "xyz"], ["ein Hund", "eine Katze"])
     assert same == pytest.approx(1.0)
@@ -132,12 +117,3 @@ def test_a_document_in_place_only_where_it_is_asked_for(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "some words"
     translate_files(upper(), [tmp_path / "a.txt"], DocumentOptions(output=tmp_path / "a.txt"), Said())
     assert (tmp_path / "a.txt").read_text() == "SOME WORDS"
-
-
-def test_the_card_is_what_calibrates() -> None:
-    from tongsa.documents.translate import translate_segments
-    from tongsa.formats.segments import Segment
-
-    sure = Fake(str.upper, card=FakeCard(confidence=((-1.0, 0.1), (0.0, 0.9))))
-    (outcome,) = translate_segments([Segment(id="x", content=("some words",))], sure)
-    assert outcome.confidence == pytest.approx(0.1 + 0.8 * 0.8)

@@ -1,50 +1,69 @@
-"""The curve from a model's log-probability to quality: isotonic regression over bins, each weighing what it holds."""
+"""Fitting confidence: what is learnt from validation text and from made-up sources."""
 
 from __future__ import annotations
+
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.evaluation.calibration import fit
-
-pairs = st.lists(
-    st.tuples(st.integers(-300, 0), st.integers(0, 100)), min_size=1, max_size=30, unique_by=lambda p: p[0]
-)
+from tongsa.evaluation.calibration import fit, make_up
+from tongsa.translation.confidence import Calibration, logistic
 
 
-def test_a_smaller_bin_weighs_less_when_pooled() -> None:
-    """Two bins of two pairs and one pair: the pool is the mean over the three pairs, not over the two bins."""
-    assert fit([-3.0, -2.0, -1.0], [0.9, 0.7, 0.2], bins=2) == [[-2.0, 0.6]]
+def drawn(count: int, seed: int) -> list[tuple[float, float]]:
+    draw = random.Random(seed)
+    return [(-draw.expovariate(1.5), draw.gauss(0, 0.5)) for _ in range(count)]
 
 
-def test_a_pool_weighs_all_that_was_pooled_before() -> None:
-    assert fit([-4.0, -3.0, -2.0, -1.0], [0.1, 0.9, 0.8, 0.1], bins=4) == [[-4.0, 0.1], [-2.0, 0.6]]
+def test_the_weights_that_made_the_qualities_are_found() -> None:
+    rows = drawn(3000, seed=1)
+    found = fit(rows, [logistic(1.0 + 1.5 * average + 0.4 * familiar) for average, familiar in rows])
+    assert (found.bias, found.average, found.familiarity) == pytest.approx((1.0, 1.5, 0.4), rel=0.05)
 
 
-def test_bins_in_order_stay_as_they_are() -> None:
-    assert fit([-1.0, -4.0, -2.0, -3.0], [0.8, 0.2, 0.6, 0.4], bins=2) == [[-3.5, 0.3], [-1.5, 0.7]]
+def test_confidence_is_the_quality_on_average() -> None:
+    rows, draw = drawn(2000, seed=2), random.Random(3)
+    qualities = [min(1.0, max(0.0, 0.8 + 0.3 * average + draw.gauss(0, 0.15))) for average, _ in rows]
+    weights = fit(rows, qualities)
+    calibration = Calibration(weights)
+    found = [calibration(average) for average, _ in rows]
+    assert sum(found) / len(found) == pytest.approx(sum(qualities) / len(qualities), abs=0.02)
 
 
-def test_bins_of_equal_quality_are_one_point() -> None:
-    assert fit([-2.0, -1.0], [0.5, 0.5], bins=2) == [[-1.5, 0.5]]
+def test_made_up_sources_teach_that_unfamiliar_text_is_translated_worse() -> None:
+    """In usual text, familiarity tells nothing."""
+    rows = drawn(500, seed=4)
+    qualities = [logistic(1.0 + 1.5 * average) for average, _ in rows]
+    made_up = [(-1.0, -0.02 * i) for i in range(200)]
+    without = fit(rows, qualities)
+    weights = fit(rows, qualities, made_up, [0.4 - 0.002 * i for i in range(200)])
+    assert without.familiarity == pytest.approx(0.0, abs=0.02)
+    assert weights.familiarity > 0.2
 
 
-@given(pairs, st.integers(1, 12))
-def test_the_curve_is_the_weighted_isotonic_regression(drawn: list[tuple[int, int]], bins: int) -> None:
-    """Against its closed form: at each bin, the largest over beginnings of the smallest over ends of weighted means."""
-    averages, qualities = [x / 100 for x, _ in drawn], [y / 100 for _, y in drawn]
-    ordered = [y for _, y in sorted(zip(averages, qualities, strict=True))]
-    size = -(-len(ordered) // bins)
-    groups = [ordered[i : i + size] for i in range(0, len(ordered), size)]
+@given(st.lists(st.tuples(st.floats(-9, 0), st.floats(-9, 1), st.floats(0, 1)), min_size=1, max_size=20))
+def test_confidence_never_falls_with_likelihood_or_familiarity_whatever_the_qualities(
+    given_: list[tuple[float, float, float]],
+) -> None:
+    weights = fit([(average, familiar) for average, familiar, _ in given_], [quality for _, _, quality in given_])
+    assert weights.average > 0
+    assert weights.familiarity >= 0
 
-    def mean(first: int, last: int) -> float:
-        inside = [y for group in groups[first : last + 1] for y in group]
-        return sum(inside) / len(inside)
 
-    expected = {
-        round(max(min(mean(a, b) for b in range(i, len(groups))) for a in range(i + 1)), 4) for i in range(len(groups))
-    }
-    found = fit(averages, qualities, bins=bins)
-    assert [x for x, _ in found] == sorted(x for x, _ in found)
-    assert [y for _, y in found] == pytest.approx(sorted(expected), abs=2e-4)
+def test_sources_are_made_up_by_replacing_a_share_of_their_pieces() -> None:
+    sources = [[7] * 40 for _ in range(100)]
+    made_up = make_up(sources, [8, 9], count=50)
+    assert [index for index, _, _ in made_up] == list(range(0, 100, 2))
+    for _, ids, left in made_up:
+        assert len(ids) == 40
+        assert set(ids) <= {7, 8, 9}
+        assert left == pytest.approx(ids.count(7) / 40)
+    shares = [left for _, _, left in made_up]
+    assert min(shares) < 0.1 < 0.9 < max(shares), "from nearly everything to nearly nothing"
+    assert made_up == make_up(sources, [8, 9], count=50), "the same every time"
+
+
+def test_an_empty_source_is_not_made_up() -> None:
+    assert make_up([[], [5]], [8]) == [(1, *make_up([[5]], [8])[0][1:])]

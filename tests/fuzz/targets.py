@@ -181,7 +181,7 @@ OPTIONS = Options(languages=Languages(source="en", target="de"))
 class Shouting:
     """A translator that upper-cases."""
 
-    card = SimpleNamespace(source="en", target="de", confidence=())
+    card = SimpleNamespace(source="en", target="de")
 
     def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
         return [self._one(text, options.alignment) for text in texts]

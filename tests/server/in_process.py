@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ from tongsa.server.http.limits import parse
 from tongsa.server.run import Address, bind, configured
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import Translators
-from tongsa.translation.confidence import Calibration
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Sentence, Translation
 
@@ -38,10 +38,9 @@ class Shouting:
     let_go: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.card = SimpleNamespace(source=self.source, target=self.target, confidence=())
+        self.card = SimpleNamespace(source=self.source, target=self.target)
         vocabulary = SimpleNamespace(encode=str.split, pieces=lambda words: ["▁" + word for word in words])
         self.subwords = SimpleNamespace(source=vocabulary, target=vocabulary)
-        self.calibration = Calibration()
         self.encoded: list[str] = []
 
     def encode(self, texts: Sequence[str]) -> list[Sentence]:
@@ -78,8 +77,11 @@ class Shouting:
             tokens=tuple("▁" + word for word in words),
             ids=words,  # type: ignore[arg-type]
             alignment=tuple((i, i) for i in range(len(words))) if alignment else (),
-            confidence=self.calibration(-0.1),
+            confidence=self.confidence([], -0.1, 0),
         )
+
+    def confidence(self, source: Sequence[int], log_probability: float, tokens: int) -> float:
+        return math.exp(log_probability / (tokens + 1))
 
     def score_ids(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         return [[-0.1] * (len(target) + 1) for target in targets]

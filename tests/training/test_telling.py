@@ -143,6 +143,9 @@ def test_tensorboard_gets_every_number_where_it_is_installed(
         def add_scalar(self, name: str, value: float, update: int) -> None:
             numbers[name, update] = value
 
+        def close(self) -> None:
+            pass
+
     module = ModuleType("torch.utils.tensorboard")
     module.SummaryWriter = SummaryWriter  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
@@ -153,3 +156,18 @@ def test_tensorboard_gets_every_number_where_it_is_installed(
             assert numbers[f"update/{name}", event["update"]] == pytest.approx(event[name], rel=1e-3)
     assert ("validation/bleu", 2) in numbers
     assert not any("skipped" in name for name, _ in numbers), "it is no number"
+
+
+def test_a_logger_that_fails_does_not_stop_the_training(
+    train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**options: Any) -> Any:
+        raise ConnectionError("no network")
+
+    module = ModuleType("wandb")
+    module.init = init  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "wandb", module)
+    show = Recorder()
+    assert train_here(tmp_path / "run", {"training.updates": "2"}, loggers=["wandb"], show=show)
+    assert len([said for said in show.said if "the logger wandb failed" in said]) == 1
+    assert len(events(tmp_path / "run", "update")) == 2

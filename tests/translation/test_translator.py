@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given, settings
@@ -19,8 +21,9 @@ from tongsa.decoding import Hypothesis, Search
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
 from tongsa.models.weights import read_tensors
-from tongsa.runs.card import Card
+from tongsa.runs.card import Card, ConfidenceWeights
 from tongsa.runs.directory import Run
+from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.subwords import END, Subwords, learn
 from tongsa.translation.confidence import word_confidences
 from tongsa.translation.options import TranslateOptions
@@ -244,10 +247,19 @@ def test_words_have_the_probability_of_the_least_likely_of_their_tokens(native: 
     assert blank.words == ()
 
 
-def test_confidence_is_the_calibrated_probability_of_a_token(subwords: Subwords) -> None:
-    card = Card(source="en", target="en", recipe=Recipe(), confidence=((-1.0, 0.25), (0.0, 0.75)))
-    (found,) = Translator(card, subwords, Echo()).translate(["the cat"])
-    assert found.confidence == pytest.approx(0.75 - 0.5 / (len(found.ids) + 1))
+def test_confidence_is_calibrated_from_the_probability_of_a_token_and_the_familiarity_of_the_source(
+    subwords: Subwords,
+) -> None:
+    weights = ConfidenceWeights(bias=1.0, average=2.0, familiarity=0.5)
+    card = Card(source="en", target="en", recipe=Recipe(), calibration=weights)
+    frequencies = PieceFrequencies.count(np.array(subwords.source.encode("the cat")), len(subwords.source))
+    translator = Translator(card, subwords, Echo(), frequencies=frequencies)
+    usual, unusual = translator.translate(["the cat", "xqz"])
+    for text, found in (("the cat", usual), ("xqz", unusual)):
+        familiarity = frequencies.familiarity(translator.encode([text])[0].ids)
+        expected = 1 / (1 + math.exp(-(1.0 - 2.0 / (len(found.ids) + 1) + 0.5 * familiarity)))
+        assert found.confidence == pytest.approx(expected)
+    assert usual.confidence > unusual.confidence
     unscored = Echo(lambda ids: [Hypothesis(ids, float("nan"), float("nan"))])
     (found,) = Translator(card, subwords, unscored).translate(["the cat"], Search(beam=1, scores=False))
     assert found.confidence is None

@@ -58,6 +58,18 @@ class BudgetOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    panel: ClassVar[str] = "Machine"
+
+    log_to: Annotated[
+        str, typer.Option("--log-to", help="Send all numbers to tensorboard, mlflow, wandb (with commas).")
+    ] = ""
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.log_to.split(",") if name.strip())
+
+
+@dataclass(frozen=True, kw_only=True)
 class MixOptions:
     panel: ClassVar[str] = "Text"
 
@@ -94,6 +106,7 @@ def train(
     budget: BudgetOptions,
     text: TextOptions,
     machine: MachineOptions,
+    log: LogOptions,
     old: OldTrainOptions,
 ) -> None:
     """Train a translator from parallel text.
@@ -104,7 +117,7 @@ def train(
         raise UsageError("--out is missing: the directory to write the translator to", "For example:  --out runs/en-de")
     if budget.resume and not corpus:  # as in version 0.1
         renamed("train --resume without a corpus", f"tongsa resume {out}")
-        _resume(out, budget, machine)
+        _resume(out, budget, machine, log)
         return
     if not corpus or (task == "translation" and not (source and target)):
         raise UsageError(
@@ -115,7 +128,8 @@ def train(
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
     if old.mix and not old.init:
         raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
-    options = replace(_options(corpus, budget, text, machine), source=source, target=target, task=task, recipe=recipe)
+    options = _options(corpus, budget, text, machine)
+    options = replace(options, source=source, target=target, task=task, recipe=recipe, loggers=log.names())
     if old.init:
         renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
         mix = tuple(old.mix or ())
@@ -130,12 +144,13 @@ def resume(
     minutes: Minutes = None,
     *,
     machine: MachineOptions,
+    log: LogOptions,
 ) -> None:
     """Continue a training that was interrupted or killed, bit for bit; or train longer.
 
     Example:  tongsa resume runs/en-de
     """
-    _resume(directory, BudgetOptions(setting=setting, minutes=minutes), machine)
+    _resume(directory, BudgetOptions(setting=setting, minutes=minutes), machine, log)
 
 
 @grouped
@@ -148,6 +163,7 @@ def finetune(
     budget: BudgetOptions,
     text: TextOptions,
     machine: MachineOptions,
+    log: LogOptions,
 ) -> None:
     """Train a translator further, with new text; it keeps its vocabulary and recipe.
 
@@ -163,6 +179,7 @@ def finetune(
         init=str(directory),
         mix=tuple(mix.mix or ()),
         mix_ratio=mix.mix_ratio,
+        loggers=log.names(),
     )
     _train(options, out, resume=budget.resume)
 
@@ -189,14 +206,22 @@ def _train(options: TrainOptions, out: Path, *, resume: bool) -> None:
     _finish(train_with(options, Run(out), for_this_stream(), resume=resume))
 
 
-def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions) -> None:
+def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions, log: LogOptions) -> None:
     from tongsa.base.progress import for_this_stream
     from tongsa.training.run import resume as resume_training
 
     device = None if machine.device == "auto" else machine.device
     settings = parse_settings(budget.setting)
-    show = for_this_stream()
-    _finish(resume_training(directory, settings=settings, minutes=budget.minutes, device=device, show=show))
+    _finish(
+        resume_training(
+            directory,
+            settings=settings,
+            minutes=budget.minutes,
+            device=device,
+            loggers=log.names(),
+            show=for_this_stream(),
+        )
+    )
 
 
 def _finish(trained: object) -> None:

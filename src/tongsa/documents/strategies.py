@@ -27,7 +27,7 @@ from tongsa.documents.placing import Translated, ordered_units
 from tongsa.documents.projection import project_tags
 from tongsa.documents.units import View, view
 from tongsa.translation.alignment import TokenAlignment
-from tongsa.translation.confidence import average
+from tongsa.translation.confidence import CUT, weighted_mean
 from tongsa.translation.glossary import seen_form
 from tongsa.translation.sentences import has_letters
 
@@ -41,7 +41,7 @@ class SentenceTranslation(Protocol):
     @property
     def text(self) -> str: ...
     @property
-    def log_probability(self) -> float: ...
+    def confidence(self) -> float | None: ...
     @property
     def source_tokens(self) -> tuple[str, ...]: ...
     @property
@@ -62,10 +62,10 @@ class MaskedSentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A translation with every mark in it, as masked text, and the average log-probability of its tokens."""
+    """A translation with every mark in it, as masked text, and its confidence."""
 
     masked: MaskedText
-    average: float
+    confidence: float
     notes: tuple[str, ...] = ()
 
 
@@ -181,6 +181,7 @@ class PieceByPiece:
         rest = iter(translations)
         written: list[str] = []
         used: list[SentenceTranslation] = []
+        confidences: list[tuple[float, int]] = []
         left = 0
         for piece in sentence.masked.pieces():
             if not has_letters(piece):
@@ -190,15 +191,19 @@ class PieceByPiece:
             text = translation.text.strip()
             if not has_letters(text) or problem(MaskedText(_core(piece), {}), text, sentence.fragile):
                 written.append(piece)
+                confidences.append((0.0, len(piece)))
                 left += 1
                 continue
             used.append(translation)
+            confidences.append((translation.confidence or 0.0, len(piece)))
             written.append(text.join(_edges(piece)))
         if not used:
             return None
         candidate = _checked(sentence, MaskedText("".join(written), sentence.masked.marks), used)
         notes = (self.NOTE, *((f"{left} of its pieces left in the source language",) if left else ()))
-        return replace(candidate, notes=(*notes, *candidate.notes)) if candidate else None
+        if not candidate:
+            return None
+        return replace(candidate, confidence=CUT * weighted_mean(confidences), notes=(*notes, *candidate.notes))
 
 
 def _edges(piece: str) -> tuple[str, str]:
@@ -226,12 +231,8 @@ def _checked(
     if not masked.text.strip() or problem(sentence.masked, masked.text, sentence.fragile):
         return None
     notes = dict.fromkeys(note for translation in translations for note in translation.notes)
-    logs = [translation.log_probability for translation in translations]
-    return Candidate(
-        masked=masked,
-        average=average(logs, [len(translation.tokens) for translation in translations]),
-        notes=tuple(notes),
-    )
+    confidence = weighted_mean([(each.confidence or 0.0, len(each.text)) for each in translations])
+    return Candidate(masked=masked, confidence=confidence, notes=tuple(notes))
 
 
 def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | None:

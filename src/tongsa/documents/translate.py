@@ -19,7 +19,6 @@ from tongsa.documents.strategies import (
     SHOWN,
     Candidate,
     MaskedSentence,
-    PieceByPiece,
     SentenceTranslation,
     Strategy,
     agree,
@@ -27,7 +26,7 @@ from tongsa.documents.strategies import (
     numbers,
 )
 from tongsa.formats.segments import Content, Mark, Outcome, Segment, State, plain
-from tongsa.translation.confidence import CUT, Calibration, weighted_mean
+from tongsa.translation.confidence import weighted_mean
 from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Part, cut, has_letters, join_texts
@@ -46,8 +45,6 @@ class CardLike(Protocol):
     def source(self) -> str: ...
     @property
     def target(self) -> str: ...
-    @property
-    def confidence(self) -> tuple[tuple[float, float], ...]: ...
 
 
 class TranslatorLike(Protocol):
@@ -94,13 +91,12 @@ def translate_segments(
     plans = [each for group in groups for each in group if isinstance(each, _Plan)]
     sentences = [sentence for plan in plans for sentence in plan.sentences()]
     candidates = iter(_candidates(sentences, translator, show or Silent()))
-    calibration = Calibration.of(translator.card.confidence)
 
     def outcome(plan: Outcome | _Plan) -> Outcome:
         if isinstance(plan, Outcome):
             return plan
         found = [next(candidates) for _ in plan.parts]
-        return _outcome(plan, found, translator.card, calibration, resources.memory)
+        return _outcome(plan, found, translator.card, resources.memory)
 
     return [
         _joined(segment, [outcome(each) for each in group]) for segment, group in zip(segments, groups, strict=True)
@@ -242,9 +238,7 @@ def _translated(
     return found
 
 
-def _outcome(
-    plan: _Plan, candidates: list[Candidate | None], card: CardLike, calibration: Calibration, memory: Memory
-) -> Outcome:
+def _outcome(plan: _Plan, candidates: list[Candidate | None], card: CardLike, memory: Memory) -> Outcome:
     near = memory.near(plain(plan.segment.content)) if memory.entries else None
     texts = [each.masked.text if each else None for each in candidates]
     written = MaskedText(
@@ -263,8 +257,7 @@ def _outcome(
     for part, candidate in zip(plan.parts, candidates, strict=True):
         if candidate:
             notes.update(dict.fromkeys(candidate.notes))
-            factor = CUT if PieceByPiece.NOTE in candidate.notes else 1.0
-            confidences.append((factor * calibration(candidate.average), len(part.text)))
+            confidences.append((candidate.confidence, len(part.text)))
         elif part.has_letters:
             notes["a sentence left in the source language"] = None
             confidences.append((0.0, len(part.text)))

@@ -1,16 +1,32 @@
-"""Calibration: a monotone curve from the model's log-probability to quality, fitted on the validation set.
+"""Calibration: how good a translation will be, given how likely the model finds it and how familiar its source is.
 
-Quality is the sentence's chrF against its reference, from 0 to 1. Pairs are averaged in bins of equal size, then
-neighbours in the wrong order are pooled (isotonic regression), so that a few hundred pairs give a stable curve.
+The weights of `tongsa.translation.confidence` are fitted by logistic regression to the quality of the validation set,
+the chrF of each sentence against its reference. Validation text is like the training text, so by itself it would not
+show what happens to other text. Made-up sources do: in each, a random share of the pieces is replaced by random pieces
+of the vocabulary, and the quality of its translation counts as that of the original, times the share that was left.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 
-from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric
+import numpy as np
+from numpy.typing import NDArray
 
-BINS = 12
+from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric
+from tongsa.runs.card import ConfidenceWeights
+
+MADE_UP = 500
+"""Number of sources that are made up."""
+MADE_UP_WEIGHT = 0.25
+"""Weight of all made-up sources together, relative to the validation set: usual text matters most."""
+RIDGE = 1e-3
+ROUNDS = 25
+LEAST = (0.05, 0.0)
+"""Smallest weights of the average and the familiarity, so that confidence rises with both."""
+
+Floats = NDArray[np.float64]
 
 
 def sentence_quality(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
@@ -22,18 +38,61 @@ def sentence_quality(hypotheses: Sequence[str], references: Sequence[str]) -> li
     ]
 
 
-def fit(averages: Sequence[float], qualities: Sequence[float], bins: int = BINS) -> list[list[float]]:
-    """Return points (mean log-probability of a token, quality), increasing in both, for the card's `confidence`."""
-    pairs = sorted(zip(averages, qualities, strict=True))
-    size = max(1, -(-len(pairs) // bins))
-    groups = [pairs[i : i + size] for i in range(0, len(pairs), size)]
-    pooled: list[tuple[float, float, int]] = []  # log-probability, quality, weight
-    for group in groups:
-        n = len(group)
-        new = (sum(x for x, _ in group) / n, sum(y for _, y in group) / n, n)
-        while pooled and pooled[-1][1] >= new[1]:
-            x, y, m = pooled.pop()
-            total = m + new[2]
-            new = ((x * m + new[0] * new[2]) / total, (y * m + new[1] * new[2]) / total, total)
-        pooled.append(new)
-    return [[round(x, 4), round(y, 4)] for x, y, _ in pooled]
+def make_up(
+    sources: Sequence[Sequence[int]], pieces: Sequence[int], count: int = MADE_UP, seed: int = 1
+) -> list[tuple[int, list[int], float]]:
+    """Replace a random share of the pieces of up to `count` sources: (index of the source, ids, share that is left)."""
+    draw = random.Random(seed)
+    found = []
+    for index in range(0, len(sources), max(1, -(-len(sources) // count))):
+        if not sources[index]:
+            continue
+        share = draw.random()
+        replaced = [draw.random() < share for _ in sources[index]]
+        ids = [draw.choice(pieces) if new else id for id, new in zip(sources[index], replaced, strict=True)]
+        found.append((index, ids, 1 - sum(replaced) / len(replaced)))
+    return found
+
+
+def fit(
+    real: Sequence[tuple[float, float]],
+    qualities: Sequence[float],
+    made_up: Sequence[tuple[float, float]] = (),
+    made_up_qualities: Sequence[float] = (),
+) -> ConfidenceWeights:
+    """Fit the weights to rows (average log-probability, familiarity) and their qualities."""
+    rows = np.array([*real, *made_up], dtype=np.float64)
+    wanted = np.clip(np.array([*qualities, *made_up_qualities], dtype=np.float64), 0.01, 0.99)
+    each = MADE_UP_WEIGHT * len(real) / max(1, len(made_up))
+    importance = np.array([1.0] * len(real) + [each] * len(made_up))
+    weights = np.array([np.nan, np.nan])
+    for _ in LEAST:  # weights below their limit are set to it, and the others are fitted again
+        bias, weights = _logistic(rows, wanted, importance, weights)
+        low = weights < LEAST
+        if not low.any():
+            break
+        weights = np.where(low, LEAST, np.nan)
+    else:
+        bias, weights = _logistic(rows, wanted, importance, np.maximum(np.nan_to_num(weights), LEAST))
+    return ConfidenceWeights(
+        bias=round(float(bias), 5), average=round(float(weights[0]), 5), familiarity=round(float(weights[1]), 5)
+    )
+
+
+def _logistic(rows: Floats, wanted: Floats, importance: Floats, fixed: Floats) -> tuple[float, Floats]:
+    """Logistic regression by Newton's method: a bias, and a weight for each column whose fixed weight is NaN."""
+    free = np.isnan(fixed)
+    offset = rows[:, ~free] @ fixed[~free]
+    mean, spread = rows[:, free].mean(0), rows[:, free].std(0) + 1e-6
+    features = np.concatenate([np.ones((len(rows), 1)), (rows[:, free] - mean) / spread], axis=1)
+    ridge = RIDGE * importance.sum() * np.eye(features.shape[1])
+    ridge[0, 0] = 1e-9
+    found = np.zeros(features.shape[1])
+    for _ in range(ROUNDS):
+        chance = 1 / (1 + np.exp(-np.clip(features @ found + offset, -30, 30)))
+        slope = features.T @ (importance * (chance - wanted)) + ridge @ found
+        curve = (features * (importance * np.maximum(chance * (1 - chance), 1e-4))[:, None]).T @ features + ridge
+        found -= np.linalg.solve(curve, slope)
+    weights = fixed.copy()
+    weights[free] = found[1:] / spread
+    return float(found[0] - (weights[free] * mean).sum()), weights

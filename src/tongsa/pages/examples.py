@@ -27,6 +27,7 @@ class Example:
     translation: str
     score: float | None
     """The model's own score of its translation: log-probability over the length penalty."""
+    confidence: float | None = None
 
 
 def read_examples(entries: Sequence[Event]) -> list[Example]:
@@ -35,7 +36,7 @@ def read_examples(entries: Sequence[Event]) -> list[Example]:
     for entry in entries:
         if {"source", "reference", "translation"} <= entry.keys():
             texts = [_whole(entry[key]) for key in ("source", "reference", "translation")]
-            found.append(Example(texts[0], texts[1], texts[2], finite(entry, "score")))
+            found.append(Example(texts[0], texts[1], texts[2], finite(entry, "score"), finite(entry, "confidence")))
     return found
 
 

@@ -77,6 +77,21 @@ class Score:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConfidenceWeights:
+    """Weights of the confidence of a translation; see translation/confidence.py."""
+
+    bias: float
+    average: float
+    """Weight of the average log-probability of a token."""
+    familiarity: float
+    """Weight of the familiarity of the source."""
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> ConfidenceWeights:
+        return cls(**{each.name: _number(each.name, values[each.name]) for each in fields(cls)})
+
+
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """The content of translator.json."""
 
@@ -89,7 +104,8 @@ class Card:
     scores: Mapping[str, Score] = field(default_factory=dict)
     """Scores of the published weights on the validation set, by metric."""
     confidence: tuple[tuple[float, float], ...] = ()
-    """Calibration points (mean log-probability of a token, quality); see translation/confidence.py."""
+    """Points (mean log-probability of a token, quality) that earlier versions wrote instead of `calibration`."""
+    calibration: ConfidenceWeights | None = None
     compact: bool = False
     """The weights are stored as int8 with a scale for each row; see runs/compact.py."""
     checksums: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -108,6 +124,7 @@ class Card:
             "training": asdict(self.training),
             "scores": {name: score.to_values() for name, score in self.scores.items()},
             "confidence": self.confidence,
+            "calibration": asdict(self.calibration) if self.calibration else None,
             **({"compact": True} if self.compact else {}),
             "checksums": self.checksums,
         }
@@ -118,6 +135,7 @@ class Card:
         """Read a card of any known format; raises KeyError, TypeError, ValueError or RecipeError if damaged."""
         scores = dict(values["scores"])
         confidence = values.get("confidence", scores.pop("confidence", []))  # format 1: among the scores
+        calibration = values.get("calibration")
         return cls(
             task=_text("task", values.get("task", TRANSLATION)),
             source=language_code("source", values["source"]),
@@ -126,6 +144,7 @@ class Card:
             training=Provenance.from_values(values["training"]),
             scores={_text("a score's name", name): _score(name, found) for name, found in scores.items()},
             confidence=tuple(_point(point) for point in _list("confidence", confidence)),
+            calibration=ConfidenceWeights.from_values(calibration) if calibration else None,
             compact=_flag("compact", values.get("compact", False)),
             checksums={name: _sums(name, sums) for name, sums in dict(values.get("checksums", {})).items()},
         )

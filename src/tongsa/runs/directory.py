@@ -2,6 +2,7 @@
 
 translator.json       the card: task, languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
+frequencies.bin       how frequent each piece of the source is in the training text
 weights.safetensors   not a pickle: loading an untrusted translator runs no code
 recipe.toml job.json  recipe and options of the training
 checkpoints/          states from which training can resume
@@ -27,13 +28,14 @@ import tongsa
 from tongsa.base.checksums import CHECKSUMS, Checksums, sealed_text, unsealed_text
 from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.files import write_atomically
-from tongsa.base.regular import checksum, open_regular, read_json
+from tongsa.base.regular import checksum, open_regular, read_json, read_regular
 from tongsa.config import Recipe, read_toml
 from tongsa.config.recipe import shown
 from tongsa.runs.card import COMPACT_FORMAT, Card
 from tongsa.runs.job import Job
 from tongsa.runs.log import read_log
 from tongsa.runs.names import CARD, advice
+from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.subwords import Subwords
 
 DAMAGED = "Copy the directory again, or train again."
@@ -87,16 +89,17 @@ class Run:
         return self.path / "words.json"
 
     @property
+    def frequencies_file(self) -> Path:
+        """Frequencies of the source's pieces in the training text, for the confidence of translations."""
+        return self.path / "frequencies.bin"
+
+    @property
     def lock_file(self) -> Path:
         return self.path / ".lock"
 
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoints"
-
-    @property
-    def tensorboard(self) -> Path:
-        return self.path / "tensorboard"
 
     @property
     def old_engines(self) -> Path:
@@ -206,7 +209,8 @@ class Run:
             return Card(recipe=Recipe())
 
     def _vocabulary_files(self) -> list[Path]:
-        return [path for path in (*Subwords.files(self.path), self.words_file) if path.is_file()]
+        files = (*Subwords.files(self.path), self.words_file, self.frequencies_file)
+        return [path for path in files if path.is_file()]
 
     def read_subwords(self, card: Card) -> Subwords:
         """Read the subwords, and compare their checksums with the card's."""
@@ -214,6 +218,17 @@ class Run:
         for path, vocabulary in zip(Subwords.files(self.path), (subwords.source, subwords.target), strict=False):
             _compare(card, path, hashlib.sha256(vocabulary.model).hexdigest())
         return subwords
+
+    def read_frequencies(self, card: Card, subwords: Subwords) -> PieceFrequencies | None:
+        """Read the frequencies of the source's pieces, and compare their checksum with the card's; None if unknown."""
+        path, size = self.frequencies_file, len(subwords.source)
+        if path.name not in card.checksums and not os.path.lexists(path):
+            return None
+        content = read_regular(path, size + 1)
+        _compare(card, path, hashlib.sha256(content).hexdigest())
+        if len(content) != size:
+            raise DirectoryError(f"{path} is damaged: it has {len(content):,} bytes for {size:,} pieces", DAMAGED)
+        return PieceFrequencies(content)
 
     def read_words(self, card: Card | None = None) -> list[str]:
         """Read the vocabulary of a question answering model, and compare its checksum with the card's, if given."""
@@ -256,7 +271,8 @@ class Run:
 
     def write_checksums(self) -> None:
         """Write the checksums of what was prepared for training: the data, and the vocabulary beside it."""
-        words = [*self.path.glob("subwords*.model"), *([self.words_file] if self.words_file.is_file() else [])]
+        beside = [path for path in (self.words_file, self.frequencies_file) if path.is_file()]
+        words = [*self.path.glob("subwords*.model"), *beside]
         prepared = [path for path in self.data.rglob("*") if path.is_file() and path != self.checksums_file]
         Checksums.of(self.path, [*words, *prepared]).write(self.checksums_file)
 

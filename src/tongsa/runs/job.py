@@ -12,6 +12,7 @@ from typing import Any
 from tongsa.base.checksums import sealed, unsealed
 from tongsa.base.errors import UsageError
 from tongsa.runs.card import TRANSLATION
+from tongsa.runs.loggers import check_loggers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +51,9 @@ class TrainOptions:
     """Run directory to take the subwords from, and nothing else."""
     teacher: str | None = None
     """Run directory to take the subwords and all matching weights from."""
+    loggers: tuple[str, ...] = ()
+    """Names of `tongsa.runs.loggers.LOGGERS`, which receive every number of the training besides log.jsonl; without
+    any, TensorBoard does if it is installed."""
 
     def check(self) -> None:
         """Reject invalid combinations before anything is read."""
@@ -63,6 +67,7 @@ class TrainOptions:
             raise UsageError(f"--seed must not be negative, but is {self.seed}")
         if self.threads is not None and self.threads < 1:
             raise UsageError(f"--threads must be at least 1, not {self.threads}")
+        check_loggers(self.loggers)
 
     @property
     def begins_with(self) -> str | None:
@@ -90,7 +95,7 @@ class Job:
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]
-        lists = {name: tuple(map(str, given[name])) for name in ("corpora", "valid", "mix") if name in given}
+        lists = {name: tuple(map(str, given[name])) for name in ("corpora", "valid", "mix", "loggers") if name in given}
         return cls(
             options=TrainOptions(**{**given, **lists}), device=str(values["device"]), threads=int(values["threads"])
         )

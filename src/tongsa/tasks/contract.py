@@ -21,7 +21,7 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
 from tongsa.models.loss import Loss
-from tongsa.runs.card import Card, Score
+from tongsa.runs.card import Card, ConfidenceWeights, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 
@@ -117,8 +117,8 @@ class Evaluation:
 
     scores: Mapping[str, Score]
     """Scores by metric name, including the metric that selects checkpoints."""
-    confidence: tuple[tuple[float, float], ...] = ()
-    """Calibration of the model's confidence, for the card."""
+    calibration: ConfidenceWeights | None = None
+    """Weights of the model's confidence, for the card."""
     examples: Sequence[Mapping[str, Any]] = ()
     """Validation examples with the model's output, as JSON: one per line of the run directory's examples file."""
 

@@ -23,7 +23,7 @@ from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
-from tongsa.evaluation.calibration import fit, sentence_quality
+from tongsa.evaluation.calibration import sentence_quality
 from tongsa.evaluation.contracts import TextMetric
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric, score
 from tongsa.formats.pairs import Reading, Tally, open_corpus
@@ -35,6 +35,7 @@ from tongsa.runs.card import TRANSLATION, Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.log import RunLog
+from tongsa.tasks.confidence import average, calibrated, read_frequencies, write_frequencies
 from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
 from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
 from tongsa.tasks.inheriting import write_inherited
@@ -78,6 +79,7 @@ class Translation(Task[Translator]):
             recipe = _write_ids(run, text, validation, recipe, options, show)
         for line in validation.left_out.lines() if validation else []:
             show.say(f"validation: {line}")
+        write_frequencies(run, Prepared.open(run.path), options.init)
         _write_initial_weights(run, recipe, options, show)
         if isinstance(training, Mixture):
             training.save_old_to_score(run)
@@ -90,11 +92,12 @@ class Translation(Task[Translator]):
         """Translate the validation set as the published translator would."""
         data = Prepared.open(run.path)
         sources, references = ([pair[side] for pair in data.valid_text] for side in (0, 1))
-        translations = Translator.from_weights(card, data.subwords, weights, device=device).translate(sources)
+        translator = Translator.from_weights(card, data.subwords, weights, device=device)
+        translations = translator.translate(sources)
         texts = [translation.text for translation in translations]
-        # Calibrates the model's own probability: documents turn it into a confidence.
-        means = [translation.log_probability / (len(translation.tokens) + 1) for translation in translations]
-        confidence = fit(means, sentence_quality(texts, references))
+        qualities = sentence_quality(texts, references)
+        calibration = calibrated(translator, read_frequencies(run, data), sources, translations, qualities)
+        source_ids = [sentence.ids for sentence in translator.encode(sources)]
         selects = selecting_metric(card.recipe)
         names = [*TRANSLATION_METRICS, *(name for name in [selects] if name not in (*TRANSLATION_METRICS, *LOSSES))]
         scores = score(texts, references, card.target, names, sources=sources)
@@ -104,10 +107,18 @@ class Translation(Task[Translator]):
             scores[selects] = mean_metric(selects).corpus(*log_loss(model, data, SingleWorker()))
         return Evaluation(
             scores=scores,
-            confidence=tuple((x, y) for x, y in confidence),
+            calibration=calibration.weights,
             examples=[
-                {"source": source, "reference": reference, "translation": translation.text, "score": translation.score}
-                for source, reference, translation in zip(sources, references, translations, strict=True)
+                {
+                    "source": source,
+                    "reference": reference,
+                    "translation": translation.text,
+                    "score": translation.score,
+                    "confidence": calibration(average(translation), ids),
+                }
+                for source, ids, reference, translation in zip(
+                    sources, source_ids, references, translations, strict=True
+                )
             ],
         )
 

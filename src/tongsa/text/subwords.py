@@ -110,6 +110,10 @@ class Vocabulary:
         """Return True if most pieces are bytes or unknown: text unlike anything the model has seen."""
         return not self._of_bytes and 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
 
+    def ordinary_ids(self) -> list[int]:
+        """List the pieces that usual text consists of: all but the end, `<unk>`, `<pad>`, and bytes beside others."""
+        return [id for id in range(UNKNOWN + 1, self.pad) if self._of_bytes or not self._is_rare[id]]
+
     def resegment(self, sentences: Sequence[Sequence[int]], amount: float, seed: int) -> list[list[int]]:
         """Segment sentences at random, as a function of the seed: BPE-dropout, or unigram sampling."""
         return self._resegmenter(sentences, amount, seed)

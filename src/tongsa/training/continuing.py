@@ -49,8 +49,14 @@ SAMPLES, SAMPLE = 64, 1 << 16
 """A file is recognised by its size and this many stretches of so many bytes, so that a large one is not read whole."""
 
 
-def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, device: str | None) -> None:
-    """Change the recipe, budget or device of a training before it is resumed."""
+def change_job(
+    run: Run,
+    settings: Mapping[str, str],
+    minutes: float | None,
+    device: str | None,
+    loggers: tuple[str, ...] = (),
+) -> None:
+    """Change the recipe, budget, device or loggers of a training before it is resumed."""
     recipe, job = run.read_job()
     changed = recipe.with_settings(settings)
     for section, free in RESUMABLE.items():
@@ -60,7 +66,9 @@ def change_job(run: Run, settings: Mapping[str, str], minutes: float | None, dev
                 f"the section [{section}] of a training cannot change when it is resumed",
                 "Start a new training with another --out instead.",
             )
-    options = dataclasses.replace(job.options, minutes=minutes or job.options.minutes)
+    options = dataclasses.replace(
+        job.options, minutes=minutes or job.options.minutes, loggers=loggers or job.options.loggers
+    )
     place = str(choose_device(device)) if device else job.device
     run.write_job(changed, dataclasses.replace(job, options=options, device=place))
 

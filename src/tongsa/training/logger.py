@@ -1,4 +1,4 @@
-"""Logging in the main process of a training: progress bar, log.jsonl, TensorBoard; also keeps the best model so far."""
+"""Logging in the main process of a training: progress bar, log.jsonl, loggers; also keeps the best model so far."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tongsa.runs.card import Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job
 from tongsa.runs.log import RunLog
+from tongsa.runs.loggers import LoggedRun, Loggers
 from tongsa.training.checkpoint import Progress
 from tongsa.training.loop import Callbacks, Step, Trainer
 
@@ -29,9 +30,14 @@ class TrainingLogger:
     def __enter__(self) -> Callbacks:
         self.log = RunLog(self.files.log_file)
         self._stack.callback(self.log.close)
-        self.tensorboard = _tensorboard(self.files)
         start = self.trainer.progress
         recipe, job = self.trainer.recipe, self.trainer.job
+        settings = {
+            f"{name}.{key}": value for name, section in recipe.to_values().items() for key, value in section.items()
+        }
+        logged = LoggedRun(directory=self.files.path, settings=settings)
+        self.loggers = Loggers(job.options.loggers, logged, self.show.say)
+        self._stack.callback(self.loggers.close)
         self.log.write(
             "resume" if start.update else "start",
             start.update,
@@ -98,10 +104,7 @@ class TrainingLogger:
 
     def _write(self, event: str, progress: Progress, **values: Any) -> None:
         self.log.write(event, progress.update, progress.seconds, **values)
-        if self.tensorboard:
-            for name, value in values.items():
-                if isinstance(value, int | float) and not isinstance(value, bool):
-                    self.tensorboard.add_scalar(f"{event}/{name}", value, progress.update)
+        self.loggers.log(event, values, progress.update)
 
 
 def card_of(recipe: Recipe, job: Job, progress: Progress, examples: int, weights: str = "") -> Card:
@@ -118,12 +121,3 @@ def card_of(recipe: Recipe, job: Job, progress: Progress, examples: int, weights
         weights=weights,
     )
     return Card(task=options.task, source=options.source, target=options.target, recipe=recipe, training=training)
-
-
-def _tensorboard(run: Run) -> Any:
-    """A writer if TensorBoard is installed (the extra `tensorboard`), otherwise None."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(run.tensorboard)

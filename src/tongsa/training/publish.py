@@ -48,7 +48,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
     card = dataclasses.replace(
         card_of(recipe, job, progress, objective.examples, weights=best),
         scores=evaluation.scores,
-        confidence=evaluation.confidence,
+        calibration=evaluation.calibration,
     )
     run.write_translator(card, candidates[best])
     card = run.read_card()  # now with checksums

@@ -23,6 +23,7 @@ from tongsa.config import Recipe
 from tongsa.runs.card import TRANSLATION
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
+from tongsa.runs.loggers import check_loggers
 from tongsa.training.checkpoint import latest, put_damaged_aside
 from tongsa.training.continuing import (
     change_job,
@@ -67,6 +68,7 @@ def train(
     init: str | Path | None = None,
     mix: Names = (),
     mix_ratio: float = 1.0,
+    loggers: Names = (),
     resume: bool = False,
     show: Show | None = None,
 ) -> Any:
@@ -91,6 +93,7 @@ def train(
         init=str(init) if init else None,
         mix=names(mix),
         mix_ratio=mix_ratio,
+        loggers=names(loggers),
     )
     return train_with(options, Run(Path(out)), show or Silent(), resume=resume)
 
@@ -117,7 +120,7 @@ def _continue(run: Run, options: TrainOptions, show: Show) -> None:
         write_job(run, prepare_again(run, options, show), options)
         return
     repair_prepared(run, options, show)
-    change_job(run, {}, options.minutes, None if options.device == "auto" else options.device)
+    change_job(run, {}, options.minutes, None if options.device == "auto" else options.device, options.loggers)
 
 
 def resume(
@@ -126,10 +129,12 @@ def resume(
     settings: Mapping[str, str] | None = None,
     minutes: float | None = None,
     device: str | None = None,
+    loggers: Names = (),
     show: Show | None = None,
 ) -> Any:
-    """Continue the training in the directory `out`, optionally with other settings or another budget."""
+    """Continue the training in the directory `out`, optionally with other settings, loggers or another budget."""
     run, show = Run(Path(out)), show or Silent()
+    check_loggers(names(loggers))
     if is_main():
         run.read_job()  # before a lock is written into a directory that may be none of ours
     with _locked(run, show):
@@ -138,7 +143,7 @@ def resume(
             for line in changed_texts(run, job.options):
                 show.say(f"{line}; the training goes on with the text that it began with")
             repair_prepared(run, job.options, show)
-            change_job(run, settings or {}, minutes, device)
+            change_job(run, settings or {}, minutes, device, names(loggers))
             if not latest(run.checkpoints):
                 show.say("resuming from the beginning")
         return _fit_and_publish(run, show, device or "auto")

@@ -1,9 +1,14 @@
-"""Confidence of a translation, from 0 to 1.
+"""Confidence of a translation, from 0 to 1: the quality (chrF / 100) to expect of it.
 
-The model gives the average log-probability of a token, including the end. Its meaning differs between models, so a
-translator's card may hold points (log-probability, quality), fitted on the validation set by
-`tongsa.evaluation.calibration` and interpolated linearly. Without points, confidence is e to the power of that average,
-the probability of a token: comparable within a document, but not calibrated.
+    confidence = 1 / (1 + e^-(bias + a * average + f * familiarity))
+
+`average` is the mean log-probability of a token of the translation, including the end. `familiarity` tells how much the
+source is like the training text (`tongsa.text.frequencies`). The three numbers bias, a and f are on the translator's
+card; `tongsa.evaluation.calibration` fits them. a is above 0 and f not below 0, so that a translation that the model
+finds likelier, or whose source is more familiar, is never less certain.
+
+Cards of earlier versions have points (average, quality) instead, which are interpolated. A card with neither gives e to
+the power of the average, the probability of a token: comparable within a document, but not calibrated.
 """
 
 from __future__ import annotations
@@ -14,38 +19,61 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tongsa.runs.card import Card, ConfidenceWeights
+from tongsa.text.frequencies import PieceFrequencies
+
 CUT = 0.8
 """Factor for the confidence of a sentence translated in pieces, which lack each other's context."""
+
+MOST = 500.0
+"""Largest exponent: e^500 is still a number."""
 
 WORD_START = "▁"
 _WORDS = re.compile(r"\s+|\S+")
 
+Points = tuple[tuple[float, float], ...]
+
 
 @dataclass(frozen=True)
 class Calibration:
-    """Points (average log-probability, quality), increasing in both; empty for the uncalibrated default."""
+    """From the model's log-probability and the source to a confidence."""
 
-    points: tuple[tuple[float, float], ...] = ()
+    weights: ConfidenceWeights | None = None
+    frequencies: PieceFrequencies | None = None
+    """Of the pieces of the source; None if they are unknown."""
+    points: Points = ()
+    """(average log-probability, quality), sorted; from the card of an earlier version."""
 
     @classmethod
-    def of(cls, points: Iterable[tuple[float, float]]) -> Calibration:
-        """Build from a card's points, in any order."""
-        return cls(tuple(sorted(points)))
+    def of(cls, card: Card, frequencies: PieceFrequencies | None) -> Calibration:
+        return cls(card.calibration, frequencies, tuple(sorted(card.confidence)))
 
-    def __call__(self, average: float) -> float:
-        if not self.points:
-            return min(1.0, math.exp(min(0.0, average)))
-        xs = [x for x, _ in self.points]
-        after = bisect_right(xs, average)
-        if after in (0, len(xs)):
-            return self.points[min(after, len(xs) - 1)][1]
-        (x0, y0), (x1, y1) = self.points[after - 1], self.points[after]
-        return y0 + (y1 - y0) * (average - x0) / (x1 - x0) if x1 > x0 else y1
+    def __call__(self, average: float, source: Sequence[int] = ()) -> float:
+        """Return the confidence, given the average log-probability of a token and the ids of the source."""
+        if self.weights:
+            familiarity = self.frequencies.familiarity(source) if self.frequencies else 0.0
+            return logistic(self.weights.bias + self.weights.average * average + self.weights.familiarity * familiarity)
+        if self.points:
+            return interpolated(self.points, average)
+        return math.exp(min(0.0, average))
 
 
-def average(log_probabilities: Sequence[float], tokens: Sequence[int]) -> float:
-    """Return the average log-probability per token over several translations, each including its end."""
-    return sum(log_probabilities) / max(1, sum(n + 1 for n in tokens))
+def logistic(log_odds: float) -> float:
+    return 1 / (1 + math.exp(min(MOST, -log_odds)))
+
+
+def interpolated(points: Points, x: float) -> float:
+    """Interpolate between points that increase; beyond the ends, go on at the same slope and bend towards 0 and 1."""
+    xs = [each for each, _ in points]
+    after = bisect_right(xs, x)
+    if 0 < after < len(points):
+        (x0, y0), (x1, y1) = points[after - 1], points[after]
+        return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    steepness = max((y1 - y0) / (x1 - x0) if x1 > x0 else 0.0, 0.1)
+    if after == 0:
+        return y0 * math.exp(max(-MOST, steepness * (x - x0) / max(y0, 0.01)))
+    return 1 - (1 - y1) * math.exp(max(-MOST, -steepness * (x - x1) / max(1 - y1, 0.01)))
 
 
 def weighted_mean(confidences: Iterable[tuple[float, int]], empty: float = 0.0) -> float:

@@ -20,12 +20,13 @@ from tongsa.engines.loading import load_engine
 from tongsa.runs.card import TRANSLATION, Card
 from tongsa.runs.directory import Run
 from tongsa.runs.names import find_translator
+from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
-from tongsa.translation.confidence import Calibration, average
+from tongsa.translation.confidence import Calibration
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
-from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, with_words
+from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,13 +40,19 @@ class Translator:
     """A trained translator. `Translator.load(directory).translate([...])`"""
 
     def __init__(
-        self, card: Card, subwords: Subwords, engine: Engine, native: Callable[[], NativeEngine] | None = None
+        self,
+        card: Card,
+        subwords: Subwords,
+        engine: Engine,
+        native: Callable[[], NativeEngine] | None = None,
+        frequencies: PieceFrequencies | None = None,
     ) -> None:
         """`native` creates the reference engine when first needed; None if `engine` is the reference engine."""
         self.card = card
         self.subwords = subwords
         self.engine = engine
         self._make_native = native
+        self.calibration = Calibration.of(card, frequencies)
         self.search = Search.of(card.recipe.decoding)
         self.made_with = engine.name
         """Name of the engine, and those of its settings that can change a translation."""
@@ -87,7 +94,7 @@ class Translator:
             device=device,
             shortlist=shortlist,
         )
-        translator = cls(card, subwords, loaded.engine, loaded.native)
+        translator = cls(card, subwords, loaded.engine, loaded.native, run.read_frequencies(card, subwords))
         translator.made_with = loaded.made_with
         return translator
 
@@ -119,10 +126,6 @@ class Translator:
 
         assert isinstance(self.engine, NativeEngine), "a translator has a native engine, or knows how to make one"
         return self.engine
-
-    @cached_property
-    def calibration(self) -> Calibration:
-        return Calibration.of(self.card.confidence)
 
     def translate(self, texts: Iterable[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
         """Translate each text, in order; a blank text has a blank translation.
@@ -193,6 +196,10 @@ class Translator:
         """Return the log-probabilities of encoded targets, given their encoded sources."""
         return self.engine.score(sources, targets)
 
+    def confidence(self, source: Sequence[int], log_probability: float, tokens: int) -> float:
+        """Return the confidence in a translation of so many tokens, and the end, with this log-probability in all."""
+        return self.calibration(log_probability / (tokens + 1), source)
+
     def inspect(self, source: str, target: str | None = None) -> Inspection:
         """Return the attention weights for a pair; without a target, for the model's translation."""
         ((_, source_ids),) = self.encode([source])
@@ -240,17 +247,16 @@ class Translator:
             tokens=tuple(self.subwords.target.pieces(ids)),
             ids=tuple(ids),
             alignment=tuple((s, t) for t, s in enumerate(hypothesis.alignment[: len(ids)])),
-            confidence=self.calibration(average([hypothesis.log_probability], [len(ids)])) if scored else None,
+            confidence=self.confidence(source, hypothesis.log_probability, len(ids)) if scored else None,
             notes=notes,
             _inspect=lambda: self._inspection(source, ids),
         )
 
     def _as_it_is(self, text: str) -> Translation:
         """Return a result without the model: blank text stays blank, unreadable text is copied."""
-        certain = self.calibration(0.0)
         if not text.strip():
-            return Translation(text="", confidence=certain, notes=("blank",))
-        return Translation(text=text, confidence=certain, notes=("copied",))
+            return Translation(text="", confidence=1.0, notes=("blank",))
+        return Translation(text=text, confidence=0.0 if has_letters(text) else 1.0, notes=("copied",))
 
 
 def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:

@@ -197,7 +197,7 @@ def test_what_stops_a_service_does_not_stop_a_worker_before_its_task_is_done(hos
 
     fails = False
     workers = Workers(seconds=10, memory=0)
-    card: Any = SimpleNamespace(source="en", target="de", confidence=())
+    card: Any = SimpleNamespace(source="en", target="de")
     try:
         assert upper(b"words") == b"WORDS"
         (before,) = workers._all

@@ -38,7 +38,8 @@ async def score(call: Call[Score]) -> object:
     given, service = call.parameters, call.service
     translator = service.direct(given.source, given.target)
     _check(given.q, given.translation)
-    return _scored(translator, await service.translator.score(translator, given.q, given.translation))
+    tokens = await service.translator.score(translator, given.q, given.translation)
+    return _scored(translator, translator.encode([given.q])[0].ids, tokens)
 
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -68,12 +69,11 @@ def _inspect(translator: Translator, source: str, target: str | None) -> dict[st
     return {**payload(found.attention or translator.inspect(source, found.text)), "translatedText": found.text}
 
 
-def _scored(translator: Translator, tokens: list[tuple[str, float]]) -> dict[str, Any]:
+def _scored(translator: Translator, source: list[int], tokens: list[tuple[str, float]]) -> dict[str, Any]:
     total = sum(log_probability for _, log_probability in tokens)
-    average = total / len(tokens)
     return {
         "log_probability": total,
-        "average": average,
-        "confidence": translator.calibration(average),
+        "average": total / len(tokens),
+        "confidence": translator.confidence(source, total, len(tokens) - 1),
         "tokens": [{"text": text, "log_probability": log_probability} for text, log_probability in tokens],
     }

@@ -273,5 +273,4 @@ def _not_started() -> Refusal:
 
 
 def _cards(translators: Sequence[RequestTranslator]) -> list[Message]:
-    cards = [each.card for each in translators]
-    return [{"source": card.source, "target": card.target, "confidence": card.confidence} for card in cards]
+    return [{"source": each.card.source, "target": each.card.target} for each in translators]

@@ -46,11 +46,10 @@ class Card:
 
     source: str
     target: str
-    confidence: tuple[tuple[float, float], ...]
 
     @classmethod
     def of(cls, values: Message) -> Card:
-        return cls(values["source"], values["target"], tuple((x, y) for x, y in values["confidence"]))
+        return cls(values["source"], values["target"])
 
 
 class Worker:

@@ -41,6 +41,8 @@ class SentenceTranslation(Protocol):
     @property
     def text(self) -> str: ...
     @property
+    def log_probability(self) -> float: ...
+    @property
     def confidence(self) -> float | None: ...
     @property
     def source_tokens(self) -> tuple[str, ...]: ...
@@ -62,9 +64,11 @@ class MaskedSentence:
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A translation with every mark in it, as masked text, and its confidence."""
+    """A translation with every mark in it, as masked text."""
 
     masked: MaskedText
+    average: float
+    """The average log-probability of its tokens."""
     confidence: float
     notes: tuple[str, ...] = ()
 
@@ -232,7 +236,9 @@ def _checked(
         return None
     notes = dict.fromkeys(note for translation in translations for note in translation.notes)
     confidence = weighted_mean([(each.confidence or 0.0, len(each.text)) for each in translations])
-    return Candidate(masked=masked, confidence=confidence, notes=tuple(notes))
+    tokens = sum(len(each.tokens) + 1 for each in translations)  # each has an end, too
+    average = sum(each.log_probability for each in translations) / max(1, tokens)
+    return Candidate(masked=masked, average=average, confidence=confidence, notes=tuple(notes))
 
 
 def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | None:

@@ -53,7 +53,11 @@ def write_compact(run: Run, out: Path, *, licence: str = "") -> Card:
     if run.words_file.is_file():
         write_atomically(made.words_file, json.dumps(run.read_words(card), ensure_ascii=False))
     else:
-        run.read_subwords(card).save(out)
+        subwords = run.read_subwords(card)
+        subwords.save(out)
+        frequencies = run.read_frequencies(card, subwords)
+        if frequencies:
+            write_atomically(made.frequencies_file, frequencies.content)
     training = dataclasses.replace(
         card.training,
         corpora=tuple(map(_named, card.training.corpora)),

@@ -159,6 +159,7 @@ PARSED: dict[str, list[str]] = {
     ],
     ".srt": [
         f"\n\n{CUE}a b", f"\n{CUE}a", "\n1", "<", "<i", "<i>", "</i>", "{\\", "\n- a", " ", "a ", "\n", "\n\t", "가",
+        "(a) ", " (a)", "(", "[a", "♪ ", "A B: ", ">> ", f"\n\n{CUE}<i>a</i>", f"\n\n{CUE}(a)",
     ],
     ".vtt": ["\n\n00:01.000 --> 00:02.000\na b", "\n\nNOTE a", "<c.b", "<v A>a"],
     ".txt": [

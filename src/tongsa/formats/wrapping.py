@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 HIDDEN = "\U00100000"
 """Represents a tag, which has no width; which tag is known from the order of these characters."""
@@ -77,3 +78,37 @@ def _cut(text: str, columns: int) -> list[str]:
         lines[-1].append(character)
         used += _width(character)
     return ["".join(line) for line in lines]
+
+
+def split_by_shares(text: str, shares: Sequence[float]) -> list[str]:
+    """Split a text into as many parts as there are shares of its width, between words, best after punctuation.
+
+    Text without spaces is split between characters. If there are fewer words than parts, the last is repeated.
+    """
+    count = len(shares)
+    if count == 1:
+        return [text]
+    words = text.split()
+    blank = " "
+    if len(words) < count and len(text) >= 2 * count and width(text) > len(text):
+        words, blank = list("".join(words)), ""
+    if len(words) <= count:
+        return [words[min(at, len(words) - 1)] if words else "" for at in range(count)]
+    ends = list(accumulate(width(word) + len(blank) for word in words))
+    usual = ends[-1] / count
+    parts, first, wanted = [], 0, 0.0
+    for number, share in enumerate(shares[:-1], 1):
+        wanted += share * ends[-1]
+        places = range(first + 1, len(words) - (count - number) + 1)
+        last = min(places, key=lambda at: abs(ends[at - 1] - wanted) - usual * _pause(words[at - 1], words[at]))
+        parts.append(blank.join(words[first:last]))
+        first = last
+    return [*parts, blank.join(words[first:])]
+
+
+def _pause(before: str, after: str) -> float:
+    """Return how good a place is to split at, as a share of a part's width."""
+    sign = before.replace(HIDDEN, "")[-1:]
+    if after[:1] in "。、，．！？」』）!?,.)":
+        return -1.0
+    return 0.35 if sign in tuple(".!?…。！？") else 0.2 if sign in tuple(",;:，、—–") else 0.0

@@ -195,3 +195,24 @@ def test_an_escaped_character_is_no_placeholder() -> None:
     texts = [(english, korean) for korean, english in write_pairs(600, seed=4)]
     texts[100] = (f"{texts[100][0]} R&amp;D &quot;plus&quot;", f"{texts[100][1]} R&D")
     assert "placeholders" not in found_faults(texts, "en", "ko")[100]
+
+
+def test_a_target_in_a_third_language_is_told() -> None:
+    """Also if the third language is written in the same letters, and other lines are in it too."""
+    texts = [(korean, english) for korean, english in write_pairs(1500, seed=6)]
+    foreign = ["Die Kinder spielen heute im Garten hinter dem Haus.", "Der alte Mann liest jeden Morgen die Zeitung."]
+    places = range(100, 1500, 150)
+    for number, place in enumerate(places):
+        texts[place] = (texts[place][0], foreign[number % 2])
+    faults = found_faults(texts, "ko", "en")
+    assert sum("language" in faults[place] for place in places) >= 0.9 * len(places)
+    assert sum("language" in each for each in faults) <= len(places)
+
+
+def test_the_script_of_a_side_is_known_where_many_names_are_in_another() -> None:
+    """A third of the Korean texts have more Latin letters than Korean ones."""
+    texts = [(english, korean) for korean, english in write_pairs(600, seed=4)]
+    texts[::3] = [(f"{s} Visual Studio Enterprise", f"{t} Visual Studio Enterprise") for s, t in texts[::3]]
+    texts[400] = ("the teacher reads", "der Lehrer")
+    faults = found_faults(texts, "en", "ko")
+    assert [place for place, names in enumerate(faults) if "script" in names] == [400]

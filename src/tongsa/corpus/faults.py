@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tongsa.corpus.mojibake import is_damaged
-from tongsa.corpus.pair_model import CUT_FEATURES, UNRELATED, PairModel, Side, shared_words, side
+from tongsa.corpus.pair_model import CUT_FEATURES, PairModel, Side, shared_words, side
 from tongsa.corpus.shifts import FURTHEST, offsets
 from tongsa.corpus.words import lacks_script
 from tongsa.formats.pairs import Pair
@@ -47,6 +47,8 @@ DOUBTED, SURER = 0.0, 2.0
 """A target may belong to another line if its own log odds are below DOUBTED and the other line's higher by SURER."""
 LEAN = 0.8
 """Mean log odds, over the words of a text, that it is in the other language."""
+UNSURE = 3.0
+"""Log odds of being translations of each other up to which the languages of a pair are detected, which takes time."""
 
 
 class Texts(NamedTuple):
@@ -100,9 +102,11 @@ def find_faults(block: Sequence[Texts], model: PairModel, expected: Expected) ->
             continue
         if offset or _has_the_target_of_another(line, sides, straight, shared):
             found[line].append("shifted")
+        elif straight[line] <= UNSURE and _is_in_another_language(*sides[line], expected):
+            found[line].append("language")
         elif cut[line] > 0:
             found[line].append("cut")
-        elif straight[line] < UNRELATED:
+        elif straight[line] < -model.unrelated:
             found[line].append("unrelated")
         elif abs(model.stretch(*sides[line])) > STRETCH:
             found[line].append("length")
@@ -151,15 +155,17 @@ def _language_faults(source: Side, target: Side, model: PairModel, expected: Exp
         return ["swapped"]
     if (leans[1] > LEAN and len(target.words) > 2) or (leans[0] < -LEAN and len(source.words) > 2):
         return ["language"]
-    for each, other, usual, language in (
-        (source, target, expected.scripts[0], expected.source),
-        (target, source, expected.scripts[1], expected.target),
-    ):
+    for each, other, usual in ((source, target, expected.scripts[0]), (target, source, expected.scripts[1])):
         if usual and lacks_script(each.text, usual) and not _are_kept_names(each, other):
             return ["script"]
-        if len(each.words) > 4 and model.languages.known(each.words) < 0.4 and is_foreign(each.text, language):
-            return ["language"]
     return []
+
+
+def _is_in_another_language(source: Side, target: Side, expected: Expected) -> bool:
+    return any(
+        len(each.words) > 4 and is_foreign(each.text, language)
+        for each, language in ((source, expected.source), (target, expected.target))
+    )
 
 
 def _are_kept_names(each: Side, other: Side) -> bool:

@@ -14,8 +14,6 @@ DOUBTFUL = 2.0
 """Log odds beyond which a real example is assumed to be faulty."""
 RARE = 20.0
 """Weight of sound pairs when the threshold is chosen, since they are more frequent than faults."""
-USUAL = 16_000
-"""Number of examples of a full sample. Fewer have the same penalty: with little evidence, weights stay near zero."""
 PURE, SPARE = 1.05, 1.0
 """How much the number found may grow: by this factor, plus this many."""
 
@@ -67,7 +65,7 @@ def fit(yes: np.ndarray, no: np.ndarray, ridge: float, weight: float = 1.0) -> L
     wanted = np.concatenate([np.ones(len(yes)), np.zeros(len(no))])
     share = np.concatenate([np.full(len(yes), 1 / len(yes)), np.full(len(no), weight / len(no))])
     share *= len(rows) / share.sum()
-    ridge *= max(len(rows), USUAL)
+    ridge *= len(rows)
     weights = np.zeros(rows.shape[1])
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-np.clip(rows @ weights, -30, 30)))

@@ -38,6 +38,8 @@ LEFT = (0.25, 0.65)
 """Smallest and largest fraction that remains of a truncated sentence."""
 FEWEST = 50
 """Minimum number of pairs to learn from."""
+MANY = 16_000
+"""Number of examples from a full sample. Fewer get the same penalty: with little evidence, weights stay near zero."""
 SMOOTHING = 3.0
 MARKS = ".!?:;…。！？'\"”’»«)]›“ "
 BARE = 8
@@ -61,6 +63,7 @@ def learn_pair_model(pairs: Sequence[tuple[str, str]], seed: int = 1) -> PairMod
         spread=float(max(0.05, (high - low) / 2)),
         statistics=_side_statistics(words, rest, association, draw),
         aligned=undecided(ALIGNED_FEATURES, 3.0),
+        unrelated=UNRELATED[-1],
         cut=(undecided(CUT_FEATURES, -9.0), undecided(CUT_FEATURES, -9.0)),
         surely=(CUT[-1], CUT[-1]),
     )
@@ -69,9 +72,10 @@ def learn_pair_model(pairs: Sequence[tuple[str, str]], seed: int = 1) -> PairMod
 
 def _fitted(model: PairModel, rest: list[Pair], draw: random.Random) -> PairModel:
     real, made = _aligned_examples(model, rest, draw)
-    related = fit_real(real, made, real_is_yes=True, ridge=1e-4)
-    model = replace(model, aligned=related)
-    sound = [pair for pair, odds in zip(rest, related.log_odds(real).tolist(), strict=True) if odds > UNRELATED]
+    related = fit_real(real, made, real_is_yes=True, ridge=1e-4 * max(1.0, MANY / (len(real) + len(made))))
+    against = -related.log_odds(real)
+    model = replace(model, aligned=related, unrelated=choose_threshold(against, -related.log_odds(made), UNRELATED))
+    sound = [pair for pair, odds in zip(rest, against.tolist(), strict=True) if odds < model.unrelated]
     source, target = (_learn_truncation(model, sound, number, draw) for number in (0, 1))
     return replace(model, cut=(source[0], target[0]), surely=(source[1], target[1])) if source and target else model
 

@@ -54,9 +54,6 @@ class LanguageOdds:
         known = [self.odds[word] for word in words if word in self.odds]
         return sum(known) / (len(known) + 0.5)
 
-    def known(self, words: Sequence[str]) -> float:
-        return sum(word in self.odds for word in words) / max(1, len(words))
-
 
 @dataclass(frozen=True)
 class SideStatistics:
@@ -99,6 +96,8 @@ class PairModel:
     spread: float
     statistics: tuple[SideStatistics, SideStatistics]
     aligned: Logistic
+    unrelated: float
+    """Log odds against being translations of each other above which two texts count as unrelated."""
     cut: tuple[Logistic, Logistic]
     """Detectors of a truncated source, and of a truncated target."""
     surely: tuple[float, float]
@@ -138,8 +137,8 @@ class PairModel:
         ]
 
 
-UNRELATED = -6.0
-"""Log odds of being translations of each other below which two texts count as unrelated."""
+UNRELATED = (3.0, 4.0, 5.0, 6.0)
+"""Candidate thresholds: log odds against being translations of each other above which two texts are unrelated."""
 CUT = (3.25, 3.75, 4.25, 4.75)
 """Candidate thresholds, in log odds, above which a sentence counts as truncated."""
 HALF = 0.5

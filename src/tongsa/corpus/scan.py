@@ -23,7 +23,7 @@ from tongsa.corpus.duplicates import SeenTexts, hashes
 from tongsa.corpus.faults import Expected, find_faults, texts
 from tongsa.corpus.pair_learning import learn_pair_model
 from tongsa.corpus.pair_model import PairModel
-from tongsa.corpus.words import script
+from tongsa.corpus.words import script, usual_script
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.text.detection import detect
 from tongsa.text.lines import tidy
@@ -79,16 +79,9 @@ def take_sample(corpus: Corpus, show: Show, seed: int = 1) -> Sample:
     show.say(f"learning what a pair looks like from {len(drawn):,} of {pairs:,} pairs")
     some = draw.sample(drawn, min(DETECTED, len(drawn)))
     languages = (Counter(detect(text[0])[0] for text in some), Counter(detect(text[1])[0] for text in some))
-    scripts = tuple(_usual(Counter(script(text[number]) for text in some)) for number in (0, 1))
-    expected = Expected(corpus.reading.source, corpus.reading.target, (scripts[0], scripts[1]))
+    scripts = (usual_script([text[0] for text in some]), usual_script([text[1] for text in some]))
+    expected = Expected(corpus.reading.source, corpus.reading.target, scripts)
     return Sample(pairs, learn_pair_model(drawn, seed), expected, languages)
-
-
-def _usual(scripts: Counter[str]) -> str:
-    """The script of at least nine texts in ten; empty if there is none."""
-    scripts.pop("none", None)
-    name, count = scripts.most_common(1)[0] if scripts else ("", 0)
-    return name if count >= 0.9 * scripts.total() else ""
 
 
 def scan(corpus: Corpus, sample: Sample, *, workers: int | None = None, show: Show) -> Iterator[Scanned]:

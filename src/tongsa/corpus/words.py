@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 LONGEST = 60
 """Maximum number of words of a text that are examined."""
@@ -53,6 +55,14 @@ def script(text: str) -> str:
         counts["Kana"] += counts.pop("Han")
     best = max(counts, key=lambda name: counts[name])
     return best if counts[best] else "none" if not any(map(str.isalpha, text)) else "other"
+
+
+def usual_script(texts: Sequence[str]) -> str:
+    """The script of most texts, if nine texts in ten have letters of it; empty if not."""
+    written = [text for text in texts if any(map(str.isalpha, text))]
+    name, _ = Counter(map(script, written)).most_common(1)[0] if written else ("", 0)
+    missing = sum(lacks_script(text, name) for text in written)
+    return name if name in SCRIPTS and missing <= 0.1 * len(written) else ""
 
 
 def lacks_script(text: str, name: str) -> bool:

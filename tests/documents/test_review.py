@@ -6,7 +6,9 @@ from pathlib import Path
 
 from tongsa.documents import TranslatedDocument
 from tongsa.documents.review import write_review
-from tongsa.formats.segments import Near, Outcome, Segment, State
+from tongsa.formats.segments import Languages, Near, Outcome, Segment, State
+
+LANGUAGES = Languages(source="en", target="de")
 
 
 def outcome(text: str, confidence: float, state: State = "translated", **more: object) -> Outcome:
@@ -17,7 +19,7 @@ def reviewed(folder: Path, *outcomes: Outcome, below: float = 0.5) -> list[list[
     """The rows of a review of one document."""
     segments = [Segment(id=f"line {number}", content=("words",)) for number, _ in enumerate(outcomes, 1)]
     done = TranslatedDocument(Path("a.txt"), Path("a.de.txt"), segments, outcomes)
-    count = write_review(folder / "review.tsv", [done], below)
+    count = write_review(folder / "review.tsv", [done], LANGUAGES, below)
     _, *rows = (folder / "review.tsv").read_text(encoding="utf-8").splitlines()
     assert len(rows) == count
     return [row.split("\t") for row in rows]

@@ -94,7 +94,7 @@ def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
             glossary=tmp_path / "terms.tsv",
             do_not_translate=[tmp_path / "keep.txt"],
             memory=[tmp_path / "memory.tsv"],
-            review=tmp_path / "review.tsv",
+            review=[tmp_path / "review.tsv"],
         ),
         said,
     )

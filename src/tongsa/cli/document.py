@@ -17,9 +17,12 @@ from tongsa.runs.names import find_translator
 
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
-    from tongsa.documents import TranslatedDocument
+    from tongsa.documents import Languages, TranslatedDocument
     from tongsa.documents.translate import TranslatorLike
     from tongsa.formats.segments import State
+
+LEAST_FUZZY = 0.5
+"""Least likeness that a user can ask for: texts that share less are different texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +39,15 @@ class DocumentOptions:
     memory: Annotated[
         list[Path] | None, typer.Option("--memory", help="Earlier translations to reuse: TMX, PO, TSV, ...")
     ] = None
+    fuzzy: Annotated[
+        float | None,
+        typer.Option(
+            "--fuzzy", help="Use the memory's translation of a similar text from this likeness on, e.g. 0.75."
+        ),
+    ] = None
     review: Annotated[
-        Path | None, typer.Option("--review", help="Write the least certain translations here, as TSV.")
+        list[Path] | None,
+        typer.Option("--review", help="Write the least certain translations here: .po, .xliff, .html, or a table."),
     ] = None
     columns: Annotated[
         str | None, typer.Option("--columns", help="Columns of a CSV file to translate, with commas.")
@@ -68,7 +78,7 @@ def document(
 ) -> None:
     """Translate files with structure; tags, placeholders and layout stay as they are.
 
-    Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review r.tsv
+    Examples:  tongsa document runs/en-de manual.md      tongsa document runs/en-de *.po -o translated --review r.po
     """
     if directory.is_file():  # no translator is named
         translate_documents(languages.choose(), [directory, *(files or ())], beam, length_penalty, options, engine)
@@ -99,15 +109,20 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
     """Translate each file, report where it was written and what needs review, and write the review."""
     from tongsa.documents import Languages, Resources, translate_document
     from tongsa.documents.memory import Memory
-    from tongsa.documents.review import wants_review, write_review
+    from tongsa.documents.review import wants_review
     from tongsa.translation.glossary import read_glossary
 
+    if options.fuzzy is not None and not LEAST_FUZZY <= options.fuzzy <= 1:
+        raise UsageError(f"--fuzzy is {options.fuzzy:g}", f"It must be between {LEAST_FUZZY} and 1; 0.75 is usual.")
     languages = Languages(source=translator.card.source, target=translator.card.target)
     targets = _targets(files, options.output, languages)
     resources = Resources(
         glossary=read_glossary(options.glossary, options.do_not_translate or ()),
         memory=Memory.read(options.memory or (), languages),
+        fuzzy=options.fuzzy,
     )
+    for line in resources.memory.left_out:
+        show.say(f"memory: {line}")
     columns = tuple(options.columns.split(",")) if options.columns else ()
     done: list[TranslatedDocument] = []
     for file, target in zip(files, targets, strict=True):
@@ -116,11 +131,25 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
         )
         done.append(made)
         show.say(f"{file} -> {made.target}: {_summary(made)}")
+    for review in options.review or ():
+        count = _write_review(review, done, languages)
+        show.say(f"{review}: {count:,} to review, the least certain first")
     if options.review:
-        count = write_review(options.review, done)
-        show.say(f"{options.review}: {count:,} to review, the least certain first")
-    elif unsure := sum(wants_review(outcome) for document in done for outcome in document.outcomes):
+        return
+    if unsure := sum(wants_review(outcome) for document in done for outcome in document.outcomes):
         show.say(f"{unsure:,} should be reviewed; to write them to a file:  --review FILE")
+
+
+def _write_review(path: Path, done: Sequence[TranslatedDocument], languages: Languages) -> int:
+    from tongsa.documents.review import doubtful, write_review
+
+    if path.suffix.lower() not in (".html", ".htm"):
+        return write_review(path, done, languages)
+    from tongsa.base.files import write_atomically
+    from tongsa.pages.review import draw_review
+
+    write_atomically(path, draw_review(done, languages))
+    return len(doubtful(done))
 
 
 def _targets(files: Sequence[Path], out: Path | None, languages: object) -> list[Path]:
@@ -147,9 +176,10 @@ def _summary(document: TranslatedDocument) -> str:
     words: dict[State, str] = {
         "translated": "translated",
         "memory": "from the memory",
+        "fuzzy": "from similar entries of the memory",
         "copied": "with nothing to translate",
         "source": "left in the source language",
     }
-    near = sum(outcome.near is not None for outcome in document.outcomes)
+    near = sum(outcome.near is not None and outcome.state != "fuzzy" for outcome in document.outcomes)
     parts = [f"{counts[state]:,} {word}" for state, word in words.items() if state in counts]
     return ", ".join([*parts, *([f"{near:,} similar to a memory entry"] if near else [])]) or "nothing to translate"

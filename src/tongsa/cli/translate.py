@@ -55,7 +55,7 @@ class OldTranslateOptions:
             glossary=self.glossary,
             do_not_translate=self.do_not_translate,
             memory=self.memory,
-            review=self.review,
+            review=[self.review] if self.review else None,
             columns=self.columns,
             encoding=self.encoding,
         )

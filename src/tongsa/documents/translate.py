@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Protocol
 
 from tongsa.base.progress import Show, Silent
+from tongsa.documents.checks import checked
 from tongsa.documents.memory import Memory
 from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged
+from tongsa.documents.pretranslation import from_memory, near_entry
 from tongsa.documents.strategies import (
     HIDDEN,
     LAST_RESORTS,
@@ -62,6 +63,8 @@ class Resources:
 
     glossary: Glossary = field(default_factory=Glossary)
     memory: Memory = field(default_factory=Memory)
+    fuzzy: float | None = None
+    """Likeness from which the memory's translation of a similar text is used; by default such entries are shown."""
 
 
 @dataclass
@@ -86,7 +89,7 @@ def translate_segments(
     resources = resources or Resources()
     groups: list[list[Outcome | _Plan]] = []
     for segment in segments:
-        known = _left(segment) or _from_memory(segment, resources.memory)
+        known = _left(segment) or from_memory(segment, resources.memory, resources.fuzzy)
         groups.append([known] if known else _plans(segment, resources.glossary, translator.card.source))
     plans = [each for group in groups for each in group if isinstance(each, _Plan)]
     sentences = [sentence for plan in plans for sentence in plan.sentences()]
@@ -99,7 +102,8 @@ def translate_segments(
         return _outcome(plan, found, translator.card, resources.memory)
 
     return [
-        _joined(segment, [outcome(each) for each in group]) for segment, group in zip(segments, groups, strict=True)
+        checked(segment, _joined(segment, [outcome(each) for each in group]), resources.glossary)
+        for segment, group in zip(segments, groups, strict=True)
     ]
 
 
@@ -138,21 +142,6 @@ def _left(segment: Segment) -> Outcome | None:
     return Outcome(content=segment.content, state="source", confidence=0.0, notes=(segment.left,))
 
 
-def _from_memory(segment: Segment, memory: Memory) -> Outcome | None:
-    """Return an exact match of the memory if it has the same marks; memories have no tags of formats."""
-    if any(isinstance(part, str) is False for part in segment.content):
-        return None
-    source = plain(segment.content)
-    target = memory.exact(source)
-    if target is None:
-        return None
-    before, after = _edges(source)
-    written = before + target.strip() + after
-    if not _same_placeholders(segment, source, written):
-        return None
-    return Outcome(content=(written,), state="memory", confidence=1.0, notes=("from the translation memory",))
-
-
 def _copied(segment: Segment, masked: MaskedText) -> Outcome:
     """Return a copy, as there is nothing to translate, except the branches of ICU messages, which need a person."""
     if _branches(masked):
@@ -162,19 +151,6 @@ def _copied(segment: Segment, masked: MaskedText) -> Outcome:
 
 def _branches(masked: MaskedText) -> bool:
     return any(BRANCHING.match(mark.text) for mark in masked.marks.values())
-
-
-def _same_placeholders(segment: Segment, source: str, target: str) -> bool:
-    before, after = (
-        Counter(mark.text for masked in mask((text,), Glossary()) for mark in masked.marks.values())
-        for text in (source, target)
-    )
-    return before == after and (segment.accepts is None or segment.accepts(target))
-
-
-def _edges(text: str) -> tuple[str, str]:
-    """Return the white space before and after a text that is not only white space."""
-    return text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
 
 
 def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike, show: Show) -> list[Candidate | None]:
@@ -239,7 +215,7 @@ def _translated(
 
 
 def _outcome(plan: _Plan, candidates: list[Candidate | None], card: CardLike, memory: Memory) -> Outcome:
-    near = memory.near(plain(plan.segment.content)) if memory.entries else None
+    near = near_entry(plan.segment, memory)
     texts = [each.masked.text if each else None for each in candidates]
     written = MaskedText(
         join_texts(plan.parts, texts, card.source, card.target), _marks(plan, candidates), plan.masked.escapes

@@ -310,7 +310,7 @@ class PoDocument:
         else:
             written = f"msgstr {quoted(outcomes[0].text)}"
         edits = [(*entry.target, written)]
-        machine = [outcome for outcome in outcomes if outcome.state in ("translated", "source")]
+        machine = [outcome for outcome in outcomes if outcome.state in ("translated", "fuzzy", "source")]
         if machine:
             edits += entry.with_flag("fuzzy")
             edits.append((entry.start, entry.start, f"# Tongsa: {_remark(machine)}\n"))

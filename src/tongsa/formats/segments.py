@@ -112,12 +112,15 @@ class Segment:
     """Characters with a special meaning in this format; a translation must have as many of them as its source."""
     accepts: Callable[[str], bool] | None = None
     """A final check of a translation by the format: gettext's rules for `c-format`."""
+    longest: int | None = None
+    """Most characters that the file allows for a translation; a longer one is listed in the review."""
     left: str = ""
     """Why the text stays in the source language, for the review; empty for text to translate."""
 
 
-State = Literal["translated", "memory", "copied", "source"]
-"""`copied`: nothing to translate; `source`: could not be translated without breaking it, and needs a person."""
+State = Literal["translated", "memory", "fuzzy", "copied", "source"]
+"""`memory`, `fuzzy`: from the translation memory, of the same text or of a similar one; `copied`: nothing to translate;
+`source`: could not be translated without breaking it, and needs a person."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +148,7 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        return self.state in ("translated", "memory")
+        return self.state in ("translated", "memory", "fuzzy")
 
 
 @dataclass(frozen=True, kw_only=True)

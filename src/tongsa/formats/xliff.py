@@ -49,11 +49,12 @@ _UNTRANSLATED = {"new", "needs-translation", "initial"}
 _STATES_1 = {
     "source": ("needs-translation", None),
     "translated": ("needs-review-translation", "mt-suggestion"),
+    "fuzzy": ("needs-review-translation", "fuzzy-match"),
     "memory": ("translated", "exact-match"),
     "copied": ("translated", None),
 }
 """State and qualifier by outcome, from the least finished: that of a segmented unit is that of its worst segment."""
-_STATES_2 = {"translated": "translated", "memory": "translated", "copied": "translated", "source": "initial"}
+_STATES_2 = {"source": "initial", **dict.fromkeys(("translated", "fuzzy", "memory", "copied"), "translated")}
 
 
 def read_pairs(path: Path, reading: Reading) -> Iterator[Pair]:
@@ -303,7 +304,7 @@ class XliffDocument:
             attributes = {
                 "ref": f"#{place.holder.get('id')}",
                 "matchQuality": f"{100 * outcome.confidence:.1f}",
-                "type": "tm" if outcome.state == "memory" else "mt",
+                "type": "tm" if outcome.state in ("memory", "fuzzy") else "mt",
                 "origin": ORIGIN,
             }
             match = etree.Element(f"{{{MATCHES}}}match", attributes, nsmap={"mtc": MATCHES})

@@ -7,54 +7,65 @@ drawings, breaks and notes are single marks.
 
 from __future__ import annotations
 
-import copy
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-from lxml import etree
+from typing import Any, Protocol
 
 from tongsa.base.errors import CorpusError
-from tongsa.formats.segments import Content, Mark, Options, Outcome, Segment, visible
-from tongsa.formats.xml_tree import legal, local, serialize
+from tongsa.formats.docx_paragraphs import Paragraph, W
+from tongsa.formats.segments import Content, Languages, Options, Outcome, Segment, visible
+from tongsa.formats.xml_tree import Value, local, serialize
 from tongsa.formats.zipped import Archive
+from tongsa.text.languages import EAST_ASIAN, RIGHT_TO_LEFT, matches, with_region
 
 PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
+PROPERTIES = "docProps/core.xml"
+SETTINGS = ("word/styles.xml", "word/settings.xml")
+UNTRANSLATED = re.compile(r"word/(?:charts/chart|diagrams/data)\d*\.xml")
 MOST_COPIED = 128 << 20
 """Most characters of formatting: that of a run is written again for each part of the run."""
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
-_DROPPED = {"proofErr", "lastRenderedPageBreak"}
-"""Elements left by Word's spelling checker and layout, which Word creates again."""
-_BREAKS = {"br", "cr", "tab", "ptab"}
-_WRAPS = {"hyperlink", "ins", "smartTag", "moveTo"}
-_UNSEEN = {"lang", "noProof"}
-"""Properties of a run that are not visible."""
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_TITLES = {"title", "subject", "description", "keywords", "category"}
 
 
 def open_document(data: bytes, path: Path, options: Options) -> DocxDocument:
     archive = Archive(data, path)
     if "word/document.xml" not in archive.names:
         raise CorpusError(f"{path} is not a Word document: it has no word/document.xml")
-    document = DocxDocument(archive, archive.parse(filter(PARTS.fullmatch, archive.names)))
-    for name, root in document.roots.items():
-        for number, paragraph in enumerate(root.iter(f"{W}p"), 1):
-            document.add(paragraph, f"{Path(name).stem}, paragraph {number}")
+    texts = [name for name in archive.names if PARTS.fullmatch(name)]
+    others = [name for name in archive.names if name in (PROPERTIES, *SETTINGS) or UNTRANSLATED.fullmatch(name)]
+    document = DocxDocument(archive, archive.parse([*texts, *others]), options.languages)
+    for name in texts:
+        for number, paragraph in enumerate(document.roots[name].iter(f"{W}p"), 1):
+            document.add_paragraph(paragraph, f"{Path(name).stem}, paragraph {number}", name)
+        document.add_descriptions(name)
+    for name in others:
+        if name == PROPERTIES:
+            document.add_properties()
+        elif UNTRANSLATED.fullmatch(name):
+            document.add_untranslated(name)
     return document
+
+
+class Place(Protocol):
+    """Something that holds the text of a segment."""
+
+    def fill(self, content: Content) -> None: ...
 
 
 @dataclass
 class DocxDocument:
     archive: Archive
     roots: dict[str, Any]
+    languages: Languages
     segments: list[Segment] = field(default_factory=list)
-    _places: list[Paragraph] = field(default_factory=list)
+    _places: list[tuple[Place | None, str]] = field(default_factory=list)
+    """For each segment, what holds its text (None for what is not translated), and the part."""
     _copied: int = 0
 
-    def add(self, element: Any, name: str) -> None:
+    def add_paragraph(self, element: Any, name: str, part: str) -> None:
         paragraph = Paragraph(element)
         self._copied += paragraph.copied
         if self._copied > MOST_COPIED:
@@ -64,198 +75,62 @@ class DocxDocument:
             )
         content = paragraph.content()
         if visible(content).strip():
-            self.segments.append(Segment(id=name, content=content))
-            self._places.append(paragraph)
+            self._add(Segment(id=name, content=content), paragraph, part)
+        for text in paragraph.choices():
+            self._add(Segment(id=name, content=(text,), left="the choice of a list is not translated"), None, part)
+
+    def add_descriptions(self, part: str) -> None:
+        """Pictures have descriptions for people who cannot see them."""
+        for number, element in enumerate(self.roots[part].iter("{*}docPr"), 1):
+            for attribute in ("title", "descr"):
+                self._add_value(Value(element, attribute), f"{Path(part).stem}, picture {number}, {attribute}", part)
+
+    def add_properties(self) -> None:
+        for element in self.roots[PROPERTIES]:
+            if local(element) in _TITLES:
+                self._add_value(Value(element), f"properties, {local(element)}", PROPERTIES)
+
+    def add_untranslated(self, part: str) -> None:
+        """Charts and diagrams hold copies of their text in several places, which must agree."""
+        texts = (each.text for each in self.roots[part].iter(f"{_DRAWING}t", "{*}v") if each.text)
+        for text in dict.fromkeys(text for text in texts if any(map(str.isalpha, text))):
+            left = f"the text of a {'chart' if 'chart' in part else 'diagram'} is not translated"
+            self._add(Segment(id=Path(part).stem, content=(text,), left=left), None, part)
+
+    def _add_value(self, value: Value, name: str, part: str) -> None:
+        content = value.content()
+        if any(map(str.isalpha, visible(content))):
+            self._add(Segment(id=name, content=content), value, part)
+
+    def _add(self, segment: Segment, place: Place | None, part: str) -> None:
+        self.segments.append(segment)
+        self._places.append((place, part))
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
-        changed = False
-        for paragraph, segment, outcome in zip(self._places, self.segments, outcomes, strict=True) if outcomes else ():
-            if outcome.changed and outcome.content != segment.content:
-                paragraph.fill(outcome.content)
-                changed = True
+        changed: set[str] = set()
+        for (place, part), segment, outcome in (
+            zip(self._places, self.segments, outcomes, strict=True) if outcomes else ()
+        ):
+            if place and outcome.changed and outcome.content != segment.content:
+                place.fill(outcome.content)
+                changed.add(part)
         if not changed:
             return self.archive.data
-        return self.archive.replaced(
-            {name: serialize(root, self.archive.read(name)) for name, root in self.roots.items()}
-        )
+        changed.update(part for part, root in self.roots.items() if self._set_language(root))
+        return self.archive.replaced({name: serialize(self.roots[name], self.archive.read(name)) for name in changed})
 
-
-Look = tuple[Any, ...]
-"""What is visible of a run's formatting; equal looks are equal formatting."""
-
-
-@dataclass(slots=True)
-class _Stretch:
-    """Text with one formatting, or an element that is not text."""
-
-    text: str = ""
-    look: Look = ()
-    properties: Any = None
-    copied: int = 0
-    """Characters of formatting that are copied with it."""
-    elements: Sequence[Any] = ()
-    wrap: Any = None
-    ends: bool = False
-    breaks: bool = False
-
-
-class Paragraph:
-    """A <w:p> element, which is read once and filled once."""
-
-    def __init__(self, element: Any) -> None:
-        self.element = element
-        self.stretches = _joined(_read(element))
-        self.copied = sum(stretch.copied for stretch in self.stretches)
-        lengths: Counter[Look] = Counter()
-        for stretch in self.stretches:
-            lengths[stretch.look] += len(stretch.text)
-        self.usual = max(lengths, key=lambda look: lengths[look], default=())
-
-    def content(self) -> Content:
-        parts: list[str | Mark] = []
-        open_wraps: list[int] = []
-        for number, stretch in enumerate(self.stretches):
-            # Mark numbers: 2n for opening and single marks, 2n + 1 for closing ones.
-            if stretch.wrap is not None:
-                parts.append(Mark(role="open", number=2 * number, pair=number))
-                open_wraps.append(number)
-            elif stretch.ends:
-                parts.append(Mark(role="close", number=2 * number + 1, pair=open_wraps.pop()))
-            elif stretch.elements:
-                parts.append(Mark(number=2 * number, breaks=stretch.breaks))
-            elif stretch.look == self.usual:
-                parts.append(stretch.text)
-            else:
-                opening = Mark(role="open", number=2 * number, pair=number)
-                parts += [opening, stretch.text, Mark(role="close", number=2 * number + 1, pair=number)]
-        return tuple(parts)
-
-    def fill(self, content: Content) -> None:
-        properties = [child for child in self.element if local(child) == "pPr"]
-        for child in list(self.element):
-            self.element.remove(child)
-        self.element.extend(properties)
-        usual = next((s.properties for s in self.stretches if s.look == self.usual and s.text), None)
-        stack = [self.element]
-        looks = [usual]
-        for part in content:
-            if isinstance(part, str):
-                _append_run(stack[-1], part, looks[-1])
-                continue
-            stretch = self.stretches[part.number // 2]
-            if stretch.wrap is not None:
-                for child in list(stretch.wrap):
-                    stretch.wrap.remove(child)
-                stack[-1].append(stretch.wrap)
-                stack.append(stretch.wrap)
-            elif stretch.ends:
-                stack.pop()
-            elif stretch.elements:
-                stack[-1].extend(each.whole() if isinstance(each, _Moved) else each for each in stretch.elements)
-            elif part.role == "open":
-                looks.append(stretch.properties)
-            else:
-                looks.pop()
-
-
-def _append_run(parent: Any, text: str, properties: Any) -> None:
-    run = etree.SubElement(parent, f"{W}r")
-    if properties is not None:
-        run.append(copy.deepcopy(properties))
-    written = etree.SubElement(run, f"{W}t")
-    written.text = legal(text)
-    written.set(_SPACE, "preserve")
-
-
-def _read(container: Any) -> Iterator[_Stretch]:
-    """Group runs into spans; a field, from its beginning to its end, is one span."""
-    in_field: list[Any] = []
-    depth = 0
-    for child in container:
-        name = local(child)
-        if name == "pPr" or name in _DROPPED:
-            continue
-        change = _field_change(child)
-        if depth or change > 0:
-            depth += change
-            in_field.append(child)
-            if depth <= 0:
-                yield _Stretch(elements=in_field)
-                in_field, depth = [], 0
-        elif name == "r":
-            yield from _run(child)
-        elif name in _WRAPS:
-            yield _Stretch(wrap=child)
-            yield from _read(child)
-            yield _Stretch(ends=True)
-        else:
-            yield _Stretch(elements=[child])
-    if in_field:  # a field that ends in another paragraph
-        yield _Stretch(elements=in_field)
-
-
-def _field_change(element: Any) -> int:
-    """Return the number of fields that begin in this run minus those that end in it."""
-    kinds = [each.get(f"{W}fldCharType") for each in element.iter(f"{W}fldChar")]
-    return kinds.count("begin") - kinds.count("end")
-
-
-def _run(run: Any) -> Iterator[_Stretch]:
-    properties = next((child for child in run if local(child) == "rPr"), None)
-    look = _look(properties)
-    copied = _length(run, deep=False) + (_length(properties) if properties is not None else 0)
-    for child in list(run):
-        name = local(child)
-        if name == "rPr" or name in _DROPPED:
-            continue
-        if name == "t":
-            if child.text:
-                yield _Stretch(text=child.text, look=look, properties=properties, copied=copied)
-            continue
-        yield _Stretch(elements=(_Moved(run, properties, child),), breaks=name in _BREAKS, copied=copied)
-
-
-class _Moved:
-    """A new run for one child, which is moved out of its old run only when the paragraph is filled."""
-
-    __slots__ = ("child", "properties", "run")
-
-    def __init__(self, run: Any, properties: Any, child: Any) -> None:
-        self.run, self.properties, self.child = run, properties, child
-
-    def whole(self) -> Any:
-        run = etree.Element(f"{W}r", self.run.attrib)
-        if self.properties is not None:
-            run.append(copy.deepcopy(self.properties))
-        run.append(self.child)
-        return run
-
-
-def _look(properties: Any) -> Look:
-    if properties is None:
-        return ()
-    return tuple(sorted(_form(child) for child in properties if local(child) not in _UNSEEN))
-
-
-def _form(element: Any) -> Look:
-    """Return a form of an element that can be compared: name, attributes, text, children."""
-    return (str(element.tag), tuple(sorted(element.items())), element.text or "", tuple(map(_form, element)))
-
-
-def _length(element: Any, *, deep: bool = True) -> int:
-    """Return about how many characters an element has, with everything in it or by its own attributes alone."""
-    return sum(
-        16 + len(each.text or "") + sum(map(len, each.values()))
-        for each in (element.iter() if deep else (element,))
-        if isinstance(each.tag, str)
-    )
-
-
-def _joined(stretches: Iterator[_Stretch]) -> list[_Stretch]:
-    joined: list[_Stretch] = []
-    for stretch in stretches:
-        if stretch.text and joined and joined[-1].text and joined[-1].look == stretch.look:
-            joined[-1].text += stretch.text
-        else:
-            joined.append(stretch)
-    return joined
+    def _set_language(self, root: Any) -> bool:
+        """Declare the target language wherever the source language is declared."""
+        language, region = with_region(self.languages.target)
+        kind = "eastAsia" if language in EAST_ASIAN else "bidi" if language in RIGHT_TO_LEFT else "val"
+        tag = f"{language}-{region}" if region else language
+        found = False
+        for element in root.iter(f"{W}lang", f"{W}themeFontLang"):
+            if any(matches(value, self.languages.source) for value in element.values()):
+                element.set(f"{W}{kind}", tag)
+                found = True
+        for element in root if local(root) == "coreProperties" else ():
+            if local(element) == "language" and matches(element.text or "", self.languages.source):
+                element.text = tag
+                found = True
+        return found

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from lxml import etree
 
 from tongsa.base.errors import CorpusError
-from tongsa.formats.segments import Content, Mark
+from tongsa.formats.segments import Content, Mark, visible
 from tongsa.text.lines import encoding_name
 
 PARSER_SETTINGS: dict[str, Any] = {
@@ -184,6 +184,24 @@ class Elements:
                 new.text = new.tail = None
                 stack[-1].append(new)
                 stack.append(new)
+
+
+@dataclass(frozen=True)
+class Value:
+    """The text of an element, or of one of its attributes: the title of a document, the description of a picture."""
+
+    element: Any
+    attribute: str = ""
+
+    def content(self) -> Content:
+        return ((self.element.get(self.attribute) if self.attribute else self.element.text) or "",)
+
+    def fill(self, content: Content) -> None:
+        text = legal(visible(content))
+        if self.attribute:
+            self.element.set(self.attribute, text)
+        else:
+            self.element.text = text
 
 
 def legal(text: str) -> str:

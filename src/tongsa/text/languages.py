@@ -33,6 +33,23 @@ def matches(code: str, wanted: str) -> bool:
     return have == want or have.startswith(want + "-") or want.startswith(have + "-")
 
 
+_REGIONS = """
+af:ZA ar:SA bg:BG bn:BD ca:ES cs:CZ cy:GB da:DK de:DE el:GR en:US es:ES et:EE eu:ES fa:IR fi:FI fr:FR ga:IE gl:ES gu:IN
+he:IL hi:IN hr:HR hu:HU id:ID is:IS it:IT ja:JP ka:GE kk:KZ ko:KR lt:LT lv:LV mk:MK ms:MY nb:NO nl:NL nn:NO pl:PL pt:PT
+ro:RO ru:RU sk:SK sl:SI sq:AL sr:RS sv:SE sw:KE ta:IN te:IN th:TH tr:TR uk:UA ur:PK vi:VN zh:CN
+"""
+EAST_ASIAN = {"ko", "ja", "zh"}
+RIGHT_TO_LEFT = {"ar", "fa", "he", "ur"}
+"""Languages that office programs declare apart from all others."""
+_REGION_OF = dict(pair.split(":") for pair in _REGIONS.split())
+
+
+def with_region(code: str) -> tuple[str, str]:
+    """Return language and region as office programs name them: (`de`, `DE`) for `de`; the region may be empty."""
+    language, _, region = plain_code(code).partition("-")
+    return language, region.upper() or _REGION_OF.get(language, "")
+
+
 _ENGLISH_NAMES = """
 af:Afrikaans am:Amharic ar:Arabic az:Azerbaijani be:Belarusian bg:Bulgarian bn:Bengali bo:Tibetan br:Breton bs:Bosnian
 ca:Catalan co:Corsican cs:Czech cy:Welsh da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish et:Estonian

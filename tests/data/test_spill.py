@@ -79,6 +79,28 @@ def test_later_passes_see_what_a_pass_over_the_files_would(
                 assert list(text.texts(split)) == [pair[:2] for pair in wanted]
 
 
+def test_as_many_are_held_out_as_asked_for_where_placeholders_are_masked(tmp_path: Path) -> None:
+    corpus = Listed([(f"open %s of {number}", f"öffne %s von {number}") for number in range(200)])
+    with spilled(corpus, CorpusSection(mask=True), seed=1, folder=tmp_path / "data", show=Silent()) as text:
+        split = text.hold_out(9)
+        kept, held_out = list(text.pairs(split, Tally())), list(text.held_out(split, Tally()))
+    assert (len(kept), len(held_out)) == (191, 9)
+
+
+def test_about_half_of_the_placeholders_are_masked() -> None:
+    pairs = [Pair(f"open %s of {number}", f"öffne %s von {number}", Place(Path("a"), number)) for number in range(400)]
+    masked = [mask(pair) for pair in pairs]
+    assert 160 <= sum("{1}" in pair.source for pair in masked) <= 240
+    assert all(("{1}" in pair.source) == ("{1}" in pair.target) for pair in masked)
+    assert masked == [mask(pair) for pair in pairs]
+
+
+@pytest.mark.parametrize("text", ["it is 5 km away", "AT&amp;T is here", "10% of it", "a b c"])
+def test_text_that_a_model_translates_is_never_masked(text: str) -> None:
+    pairs = [Pair(f"{text} {number}", f"{text} {number}", Place(Path("a"), number)) for number in range(20)]
+    assert [mask(pair) for pair in pairs] == pairs
+
+
 def test_files_are_read_once_whatever_is_made_of_them(tmp_path: Path) -> None:
     corpus = Listed(numbered(400))
     recipe = load_recipe("tiny", {"subwords.size": "290", "subwords.joint": "false"})

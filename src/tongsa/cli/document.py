@@ -52,6 +52,12 @@ class DocumentOptions:
     columns: Annotated[
         str | None, typer.Option("--columns", help="Columns of a CSV file to translate, with commas.")
     ] = None
+    keys: Annotated[
+        str | None, typer.Option("--keys", help="Keys of a JSON file to translate, with commas: title,menu.*")
+    ] = None
+    skip_keys: Annotated[
+        str | None, typer.Option("--skip-keys", help="Keys of a JSON file to leave as they are, with commas.")
+    ] = None
     encoding: Annotated[str | None, typer.Option("--encoding", help="Encoding of text that is not UTF-8.")] = None
 
 
@@ -123,11 +129,18 @@ def translate_files(translator: TranslatorLike, files: Sequence[Path], options: 
     )
     for line in resources.memory.left_out:
         show.say(f"memory: {line}")
-    columns = tuple(options.columns.split(",")) if options.columns else ()
     done: list[TranslatedDocument] = []
     for file, target in zip(files, targets, strict=True):
         made = translate_document(
-            translator, file, target, resources=resources, encoding=options.encoding, columns=columns, show=show
+            translator,
+            file,
+            target,
+            resources=resources,
+            encoding=options.encoding,
+            columns=_listed(options.columns),
+            keys=_listed(options.keys),
+            skip_keys=_listed(options.skip_keys),
+            show=show,
         )
         done.append(made)
         show.say(f"{file} -> {made.target}: {_summary(made)}")
@@ -150,6 +163,11 @@ def _write_review(path: Path, done: Sequence[TranslatedDocument], languages: Lan
 
     write_atomically(path, draw_review(done, languages))
     return len(doubtful(done))
+
+
+def _listed(names: str | None) -> tuple[str, ...]:
+    """Split names at commas."""
+    return tuple(name.strip() for name in names.split(",") if name.strip()) if names else ()
 
 
 def _targets(files: Sequence[Path], out: Path | None, languages: object) -> list[Path]:

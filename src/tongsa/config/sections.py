@@ -48,8 +48,8 @@ class CorpusSection:
     """Leave out (and count) pairs where one side has more than this many times the subwords of the other (0: none)."""
     deduplicate: bool = False
     """Leave out repeated pairs."""
-    mask: bool = False
-    """Replace placeholders by {1}, {2}, ... on both sides, so that the model learns to carry them through documents."""
+    mask: bool = True
+    """Replace placeholders by {1}, {2}, ... in about half of the pairs that have some, for the model to carry them."""
     held_out: int = 0
     """Pairs (or lines) to hold out if no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"

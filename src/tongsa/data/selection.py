@@ -76,13 +76,15 @@ def not_seen_before() -> Filter:
 
 
 def mask(pair: Pair) -> Pair:
-    """Replace placeholders by `{1}`, `{2}`, ... on both sides, so that a model learns to copy them.
+    """Replace placeholders by `{1}`, `{2}`, ... on both sides of about half of the pairs that have the same on both.
 
-    Documents are translated with the same replacements, so such a model can translate whole sentences, where others
-    need them cut into pieces around each placeholder.
+    The model learns from these to carry any placeholder: documents are translated with the same replacements if the
+    model loses one that it has not seen. From the other half it learns to carry those of the corpus as they are.
     """
     both = masked(pair.source, pair.target)
-    return Pair(*both, pair.where) if both else pair
+    if not both or blake2b(pair.source.encode(), digest_size=1).digest()[0] % 2:
+        return pair
+    return Pair(*both, pair.where)
 
 
 class SmallestDigests:

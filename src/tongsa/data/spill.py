@@ -210,7 +210,6 @@ class _Writer:
         if self.section.mask:
             texts = mask(pair)[:2]
             if texts != (source, target):
-                digest = self.split.digest(texts[0])
                 tidied = tidy(texts[0]), tidy(texts[1])
         self.smallest.add(digest)
         line = f"{tidied[0]}\t{tidied[1]}\t{self._place(pair.where)}"

@@ -64,6 +64,8 @@ def translate_document(
     resources: Resources | None = None,
     encoding: str | None = None,
     columns: tuple[str, ...] = (),
+    keys: tuple[str, ...] = (),
+    skip_keys: tuple[str, ...] = (),
     show: Show | None = None,
 ) -> TranslatedDocument:
     """Translate a file into a new one beside it (`manual.de.docx`), or into `target`, which may be the file itself."""
@@ -73,7 +75,8 @@ def translate_document(
         if source.resolve() == target.resolve():  # from a language into itself
             raise UsageError(f"the translation of {source} would be written over it", "Name the file:  --output FILE")
     try:
-        document = open_document(source, Options(languages=languages, encoding=encoding, columns=columns))
+        options = Options(languages=languages, encoding=encoding, columns=columns, keys=keys, skip_keys=skip_keys)
+        document = open_document(source, options)
         segments = list(document.segments)
         outcomes = translate_segments(segments, translator, resources, show)
         written = document.write(outcomes)

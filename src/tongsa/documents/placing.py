@@ -18,8 +18,8 @@ from tongsa.documents.placeholders import MaskedText
 from tongsa.documents.units import Unit, View
 from tongsa.translation.alignment import Span, TokenAlignment, count_characters
 
-MOST_WORDS = 4
-"""Most words of a translation that a word that stays untranslated may replace."""
+FEW_WORDS, MOST_WORDS = 3, 6
+"""Words of a translation that a word that stays untranslated may replace without a note, and with one."""
 _CLOSING = tuple(".,;:!?…)]}»”。、，！？")
 _OPENING = tuple("([{«“„¿¡")
 _NO_BLANKS = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
@@ -46,6 +46,8 @@ class Translated:
         self._characters = [i for i, c in enumerate(text) if not c.isspace()]
         self._words = [match.span() for match in _WORD.finditer(text)]
         self.edits: list[Edit] = []
+        self.replaced_many = False
+        """True if a word took the place of more words than it is likely to stand for."""
 
     def index(self, count: int, *, to_the_right: bool = False) -> int:
         """Return the place after this many visible characters, before or after white space, but not in a word."""
@@ -64,6 +66,7 @@ class Translated:
         stop = max(start, self.index(span[1])) if span else 0
         overlaps = any(edit.start < stop and edit.end > start for edit in self.edits)
         if span and not overlaps and self.text[start:stop].strip() and len(self.text[start:stop].split()) <= MOST_WORDS:
+            self.replaced_many |= len(self.text[start:stop].split()) > FEW_WORDS
             inner = self.text[start:stop].rstrip("".join(_CLOSING))
             self.edits.append(Edit(start, start + len(inner) if inner.strip() else stop, mask))
         else:

@@ -126,12 +126,14 @@ class Whole:
             aligned = TokenAlignment.of((seen.view.text, text), tokens, translation.alignment)
             if not aligned:
                 aligned, notes = TokenAlignment.proportional(seen.view.text, text), (self.NOTE,)
-            text = _put_back(seen, lost, text, aligned)
+            written = Translated(seen.view, text, aligned)
+            text = _put_back(seen, lost, written)
+            notes = (*notes, *((MANY,) if written.replaced_many else ()))
         found = locate(seen.source, [mask for mask in seen.view.shown if mask not in lost], text)
         if not found:
             return None
-        written = {mask: found.marks[mask] for mask in found.marks if found.marks[mask].term}
-        masked = MaskedText(found.text, {**sentence.masked.marks, **written})
+        terms = {mask: found.marks[mask] for mask in found.marks if found.marks[mask].term}
+        masked = MaskedText(found.text, {**sentence.masked.marks, **terms})
         candidate = _checked(sentence, masked, translations)
         return replace(candidate, notes=(*notes, *candidate.notes)) if candidate else None
 
@@ -157,9 +159,8 @@ class Whole:
         return Seen(source, tags, view(source, hidden, tags))
 
 
-def _put_back(seen: Seen, lost: Sequence[str], text: str, aligned: TokenAlignment) -> str:
+def _put_back(seen: Seen, lost: Sequence[str], written: Translated) -> str:
     """Put words, units and tags into a translation."""
-    written = Translated(seen.view, text, aligned)
     for mask in lost:
         written.replace_word(mask)
     written.put_units(ordered_units(seen.source, seen.view.units))
@@ -288,6 +289,7 @@ def agree(one: Candidate, other: Candidate) -> bool:
     return _without_marks(one.masked) == _without_marks(other.masked)
 
 
+MANY = "a word that stays untranslated took the place of several"
 MARGIN = 0.0
 """How much higher the average log-probability must be of a translation whose words differ from those without marks."""
 DIFFERENT = "translated differently without its placeholders"

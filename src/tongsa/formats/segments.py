@@ -166,6 +166,10 @@ class Options:
     """Encoding of the file; by default what the file declares, or UTF-8."""
     columns: tuple[str, ...] = ()
     """CSV: the columns to translate, by name or by number from 1."""
+    keys: tuple[str, ...] = ()
+    """JSON: translate only the values under these keys, as patterns: `title`, `menu.*`."""
+    skip_keys: tuple[str, ...] = ()
+    """JSON: keys whose values are not translated."""
 
 
 class Document(Protocol):

@@ -89,6 +89,8 @@ _ANY = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in KINDS.i
 _ANY_LOOSE = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {**KINDS, **LOOSE}.items()))
 _MAY_HOLD = re.compile(r"[<>&{}$%`@:€£¥₩°‰]|www\.|\d")
 _MAY_HOLD_LOOSE = re.compile(rf"{_MAY_HOLD.pattern}|[_#]|{SYMBOL}")
+_TEXT_KINDS = ("number", "entity")
+_MAY_BE_MASKED = re.compile(r"[<{$%`@]|://|www\.|mailto:")
 _CLOSING = {")": "(", "]": "["}
 
 
@@ -131,9 +133,12 @@ def _without_closing_marks(text: str) -> str:
 def masked(source: str, target: str) -> tuple[str, str] | None:
     """Replace the placeholders of both texts by `{1}`, `{2}`, ..., numbered in the order of the source.
 
-    Returns None if there is nothing to mask: the source has no placeholders, or the two sides have different ones.
+    Numbers with units and references are text, which a model translates. Returns None if there is nothing to mask:
+    the source has no placeholders, or the two sides have different ones.
     """
-    left, right = find(source), find(target)
+    if not _MAY_BE_MASKED.search(source):
+        return None
+    left, right = ([each for each in find(text) if each.kind not in _TEXT_KINDS] for text in (source, target))
     texts = Counter(placeholder.text for placeholder in left)
     if not left or texts != Counter(placeholder.text for placeholder in right) or max(texts.values()) > 1:
         return None

@@ -162,3 +162,10 @@ def test_a_tag_never_cuts_a_word() -> None:
     cutting.pairs = ((0, 0), (1, 1), (2, 3))
     (outcome,) = translate_segments([Segment(id="x", content=content)], cutting)
     assert shown(outcome.content) == "EINS <0>ZWEI</0> DREI"
+
+
+@pytest.mark.parametrize("text", ["<code>rm</code> removes files", "files are removed by <kbd>rm</kbd>"])
+def test_a_word_that_stays_unchanged_belongs_to_its_sentence_at_its_edges_too(text: str, options: Options) -> None:
+    (segment,) = read_html(f"<p>{text}</p>".encode(), Path("a.html"), options).segments
+    assert [part.text for part in segment.content if isinstance(part, Mark)] == ["rm"]
+    assert not read_html(b"<p><code>rm</code> <b><kbd>x</kbd></b></p>", Path("a.html"), options).segments

@@ -164,11 +164,14 @@ def _group_slots(page: Page, group: list[Item]) -> Iterator[Slot]:
     """Yield the slots of text and inline tags between two other tags."""
     pairs = _pairs(group)
     blank = [not item.name and page.text[item.start : item.end].isspace() for item in group]
+    is_tag = [bool(item.name) and item.name not in UNTOUCHED_WORDS for item in group]
+    if all(item.name or is_blank for item, is_blank in zip(group, blank, strict=True)):
+        is_tag = [bool(item.name) for item in group]  # words that stay unchanged alone are no sentence
     first, last = 0, len(group) - 1
     while first <= last:
-        if blank[first] or (group[first].name and pairs.get(first, -1) < first):
+        if blank[first] or (is_tag[first] and pairs.get(first, -1) < first):
             first += 1  # spaces, and tags without a counterpart here
-        elif blank[last] or (group[last].name and last not in pairs):
+        elif blank[last] or (is_tag[last] and last not in pairs):
             last -= 1
         elif pairs.get(first) == last:
             first, last = first + 1, last - 1

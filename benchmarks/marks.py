@@ -24,7 +24,7 @@ from pathlib import Path
 from tongsa.documents import Languages, Options, read_document
 from tongsa.documents.review import wants_review
 from tongsa.documents.translate import TranslatorLike, translate_segments
-from tongsa.formats.segments import Content, Outcome, Segment, visible
+from tongsa.formats.segments import Content, Outcome, Segment
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translator
 
@@ -213,8 +213,10 @@ def judged(translator: TranslatorLike, all_cases: Sequence[Case]) -> list[Verdic
 
 def _verdict(case: Case, segment: Segment, outcome: Outcome, wanted: str) -> Verdict:
     before, after = _marks(segment.content), _marks(outcome.content)
-    text = visible(tuple(part for part in outcome.content if isinstance(part, str)))
-    is_text = case.mark and case.mark in visible(segment.content)
+    source, text = (
+        "".join(part for part in content if isinstance(part, str)) for content in (segment.content, outcome.content)
+    )
+    is_text = case.mark and case.mark in source
     once = before == after and (not is_text or text.count(case.mark) == 1)
     gap = "\0" if case.word else " "
     rest = text.replace(case.mark, gap) if case.mark else text

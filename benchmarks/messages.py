@@ -71,7 +71,8 @@ def write_template(catalog: Path, path: Path, most: int, target: str) -> int:
 
 
 def placeholders(text: str) -> Counter[str]:
-    return Counter(each.text for each in find(text))
+    """References such as `&amp;` are characters, which a translation may do without."""
+    return Counter(each.text for each in find(text) if each.kind != "entity")
 
 
 if __name__ == "__main__":

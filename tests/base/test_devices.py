@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tongsa.base import devices
+from tongsa.base.errors import UsageError
 
 
 @pytest.fixture
@@ -61,3 +62,31 @@ def test_the_command_line_decides_before_openmp_is_loaded() -> None:
     command = [sys.executable, "-c", f"import os, sys; {check}; {script}", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.stdout.splitlines()[-1] == f"{devices.SPINS} False", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mps", "not supported"),
+        ("mps:0", "not supported"),
+        ("meta", "unknown device: meta"),
+        ("gpu", "unknown device: gpu"),
+        ("cuda:x", "unknown device: cuda:x"),
+        ("cpu:0", "unknown device: cpu:0"),
+    ],
+)
+def test_a_device_that_cannot_be_used_is_refused_with_those_that_can(name: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told) as caught:
+        devices.device_name(name)
+    assert "cpu" in str(caught.value)
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert devices.device_name("cuda:1") == "cuda:1"
+    with pytest.raises(UsageError, match="no GPU cuda:2"):
+        devices.device_name("cuda:2")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(UsageError, match="no GPU that PyTorch can use"):
+        devices.device_name("cuda")

@@ -9,6 +9,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from tongsa.base import progress
 from tongsa.base.progress import Plain, Silent, Terminal, duration, for_this_stream
@@ -57,6 +58,28 @@ def test_nothing_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> 
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("text [with] brackets") == 2
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_a_bar_shows_total_time_left_and_the_beginning_of_the_note_in_any_width(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = io.StringIO()
+    show = Terminal()
+    show.console = Console(file=written, width=width, force_terminal=True, color_system=None, highlight=False)
+    with show.bar("training", 20_000, "updates") as bar:
+        for update in range(1, 1001):
+            bar.advance(1, f"loss 3.141  2,345 tokens/s  update {update:,}  BLEU 12.3")
+        bar.progress.refresh()  # type: ignore[attr-defined]
+        bar.advance(0, "validating")
+        bar.progress.refresh()  # type: ignore[attr-defined]
+        lines = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line) for line in re.split(r"[\r\n]", written.getvalue())]
+    last = [line for line in lines if line.strip()][-1]
+    assert "1,000/20,000 updates" in last
+    assert re.search(r"\d+:\d\d", last), last
+    assert last.rstrip().endswith("validating")
+    assert all(len(line) <= width for line in lines)
+    assert any("loss 3.141" in line for line in lines) or width == 60
 
 
 def test_a_terminal_gets_a_bar_and_a_pipe_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,16 @@ import json
 import os
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Tongsa
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "translator-1"
+from tongsa.cli.doctor import EXTRAS
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "translator-1"
 
 
 @pytest.fixture
@@ -24,6 +28,27 @@ def test_the_machine_is_told_as_text_and_as_json(tongsa: Tongsa) -> None:
     values = json.loads(tongsa("doctor", "--json").out)
     assert {"tongsa", "ctranslate2", "int8", "cache"} <= set(values)
     assert [line.split()[0] for line in text.out.splitlines()] == list(values)
+
+
+def test_every_extra_for_users_is_known() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    wanted = {
+        re.split(r"[^\w-]", package)[0]: extra
+        for extra, packages in extras.items()
+        for package in packages
+        if extra not in ("dev", "fuzz")
+    }
+    assert wanted == EXTRAS
+
+
+def test_a_missing_extra_and_missing_fonts_are_told(tongsa: Tongsa, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTRAS, "no-such-package", "serve")
+    monkeypatch.setattr("tongsa.pages.attention_picture.fonts", lambda text: (["DejaVu Sans"], set(text)))
+    values = json.loads(tongsa("doctor", "--json").out)
+    assert values["no-such-package"] == "not installed:  pip install 'tongsa[serve]'"
+    assert "fonts-noto-cjk" in values["hangul-fonts"]
+    monkeypatch.setattr("tongsa.pages.attention_picture.fonts", lambda text: (["DejaVu Sans", "Noto Sans KR"], set()))
+    assert json.loads(tongsa("doctor", "--json").out)["hangul-fonts"] == "Noto Sans KR"
 
 
 def test_a_sound_directory_is_called_sound(tongsa: Tongsa, directory: Path) -> None:

@@ -47,9 +47,25 @@ def test_the_inverse_square_root_peaks_at_the_peak_whatever_the_width() -> None:
 def test_cosine_falls_to_0_at_the_end_of_the_budget() -> None:
     section = TrainingSection(schedule="cosine", peak=0.003, warmup=10)
     assert learning_rate(section, 64, 10, 0.0) == pytest.approx(0.003)
-    assert learning_rate(section, 64, 500, 0.5) == pytest.approx(0.0015)
+    assert learning_rate(section, 64, 505, 0.505) == pytest.approx(0.0015)  # halfway from the end of the warm-up
     assert learning_rate(section, 64, 1000, 1.0) == pytest.approx(0.0, abs=1e-12)
     assert learning_rate(section, 64, 5, 0.0) == pytest.approx(0.0015)
+
+
+@pytest.mark.parametrize("updates", [1000, 400, 301])
+def test_cosine_reaches_its_peak_at_the_end_of_the_warm_up(updates: int) -> None:
+    section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=updates)
+    rates = [learning_rate(section, 64, update, update / updates) for update in range(1, updates + 1)]
+    assert max(rates) == rates[299] == pytest.approx(0.003)
+    assert rates[:300] == sorted(rates[:300])
+    assert rates[299:] == sorted(rates[299:], reverse=True)
+    assert rates[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_budget_shorter_than_the_warm_up_only_warms_up() -> None:
+    section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=100)
+    rates = [learning_rate(section, 64, update, update / 100) for update in range(1, 101)]
+    assert rates == pytest.approx([0.003 * update / 300 for update in range(1, 101)])
 
 
 def test_constant_stays_at_the_peak_after_the_warm_up() -> None:

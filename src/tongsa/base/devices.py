@@ -36,14 +36,21 @@ def device_name(name: str) -> str:
 
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and not torch.cuda.is_available():
+    kind, _, number = name.partition(":")
+    if kind == "mps":
         raise UsageError(
-            "there is no GPU that PyTorch can use", "`tongsa doctor` shows details; --device cpu works anywhere."
+            "Apple's GPUs (mps) are not supported: training and search were never tested on one",
+            "--device cpu works anywhere, and a CTranslate2 engine is fast on Apple's CPUs.",
         )
-    try:
-        return str(torch.device(name))
-    except RuntimeError as error:
-        raise UsageError(f"unknown device: {name}", "Devices: auto, cpu, cuda") from error
+    if kind != "cuda" or (number and not number.isdecimal()):
+        raise UsageError(f"unknown device: {name}", "Devices: auto, cpu, cuda, or one of several GPUs: cuda:1")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if int(number or 0) >= count:
+        raise UsageError(
+            f"there is no GPU {name} that PyTorch can use" if count else "there is no GPU that PyTorch can use",
+            "`tongsa doctor` shows details; --device cpu works anywhere.",
+        )
+    return name
 
 
 def may_have_gpu() -> bool:

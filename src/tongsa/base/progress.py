@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
 SECONDS_BETWEEN_LINES = 10.0
+WIDE = 110
+"""Columns from which a bar is drawn in full, with the rate."""
 
 
 class Bar(Protocol):
@@ -90,30 +92,41 @@ class Terminal:
 
     @contextmanager
     def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.table import Column
 
+        def whole(text: str) -> TextColumn:
+            return TextColumn(text, table_column=Column(no_wrap=True))
+
+        narrow = self.console.width < WIDE
         columns = [
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn(unit + " {task.fields[rate]}"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            whole("{task.description}"),
+            BarColumn(bar_width=8 if narrow else 40),
+            whole("{task.fields[count]}" + f" {unit}"),
+            *([] if narrow else [whole("{task.fields[rate]}")]),
+            *([TimeRemainingColumn(compact=True, table_column=Column(no_wrap=True))] if total else []),
+            # Only the note is cut if the line is too long.
+            TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
         ]
-        with Progress(*columns, console=self.console) as progress:
-            yield _TerminalBar(progress.add_task(title, total=total, note="", rate=""), progress)
+        with Progress(*columns, console=self.console, expand=True) as progress:
+            task = progress.add_task(title, total=total, note="", rate="", count=_count(0, total))
+            yield _TerminalBar(task, progress, total)
 
 
 class _TerminalBar:
-    def __init__(self, task: int, progress: object) -> None:
-        self.task, self.progress = task, progress
+    def __init__(self, task: int, progress: object, total: float | None) -> None:
+        self.task, self.progress, self.total = task, progress, total
         self.done, self.began = 0.0, time.monotonic()
 
     def advance(self, amount: float, note: str = "") -> None:
         self.done += amount
         rate = f"{self.done / max(time.monotonic() - self.began, 1e-9):,.1f}/s"
-        fields = {"note": note} if note else {}
-        self.progress.update(self.task, advance=amount, rate=rate, **fields)  # type: ignore[attr-defined]
+        fields = {"rate": rate, "count": _count(self.done, self.total), **({"note": note} if note else {})}
+        self.progress.update(self.task, advance=amount, **fields)  # type: ignore[attr-defined]
+
+
+def _count(done: float, total: float | None) -> str:
+    return f"{done:,.0f}" if total is None else f"{done:,.0f}/{total:,.0f}"
 
 
 def for_this_stream() -> Show:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tongsa.cli.options import Threads
 
+if TYPE_CHECKING:
+    from tongsa.runs.directory import Run
+
 SENTENCES = 6
+MARKER = "made-by-tongsa-demo.txt"
 UPDATES = 1000
 """About three minutes on two cores; a slow machine takes longer, but its translator is as good."""
 
@@ -26,8 +30,6 @@ def demo(
 
     Example:  tongsa demo
     """
-    import shutil
-
     import tongsa
     from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
@@ -37,13 +39,13 @@ def demo(
 
     train = tongsa.train  # first: without torch, nothing is written
     show = for_this_stream()
+    translator_directory = out / "ko-en"
+    _begin(out, Run(translator_directory))
     show.say(f"writing {pairs:,} Korean-English pairs with the built-in grammar to {out / 'corpus'}")
     parts = dict(zip(("train", "valid", "test"), corpus(pairs, 500, 500, seed=1), strict=True))
     for name, part in parts.items():
         for side, language in enumerate(("ko", "en")):
             write_atomically(out / "corpus" / f"{name}.{language}", "".join(pair[side] + "\n" for pair in part))
-    translator_directory = out / "ko-en"
-    shutil.rmtree(translator_directory, ignore_errors=True)  # from an earlier run of the demo
     translator = train(
         out / "corpus" / "train",
         source="ko",
@@ -67,3 +69,17 @@ def demo(
     print(f"\nheld-out sentences: {reached}")
     print(f"report: {Run(translator_directory).report_file}")
     print(f'try it: tongsa translate {translator_directory} "{sources[0]}"')
+
+
+def _begin(out: Path, run: Run) -> None:
+    """Mark the directory as the demo's, and remove what an earlier demo trained there; anything else is an error."""
+    from tongsa.base.errors import UsageError
+    from tongsa.base.files import write_atomically
+
+    marker = out / MARKER
+    if not marker.is_file() and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(
+            f"{out} holds files that the demo did not make", "Choose another --out: nothing is overwritten."
+        )
+    run.remove()
+    write_atomically(marker, "`tongsa demo` made this directory, and replaces its corpus and translator.\n")

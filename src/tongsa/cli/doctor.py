@@ -14,11 +14,25 @@ from typing import Annotated
 import typer
 
 from tongsa.base.devices import usable_cores
-from tongsa.runs.names import find_translator
+from tongsa.runs.names import find_translator, known
 
 PACKAGES = ["numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
 PACKAGES += ["lxml", "py3langid"]
-EXTRAS = {"torch": "train", "tensorboard": "tensorboard", "pyarrow": "parquet", "mtdata": "mtdata"}
+EXTRAS = {
+    "torch": "train",
+    "tensorboard": "tensorboard",
+    "pyarrow": "parquet",
+    "mtdata": "mtdata",
+    "matplotlib": "pictures",
+    "fastapi": "serve",
+    "uvicorn": "serve",
+    "httptools": "serve",
+    "uvloop": "serve",
+    "orjson": "serve",
+    "python-multipart": "serve",
+    "prometheus-client": "serve",
+}
+"""Packages of the extras that a user installs, and the extra that has each."""
 
 
 def doctor(
@@ -42,7 +56,7 @@ def doctor(
         print(json.dumps(dict(rows), indent=2, ensure_ascii=False))
         return
     for name, value in rows:
-        print(f"{name:14} {value}")
+        print(f"{name:17} {value}")
 
 
 def _check(directory: Path, as_json: bool) -> None:
@@ -81,7 +95,8 @@ def _machine() -> list[tuple[str, str]]:
         ("memory", _memory()),
         ("disk", f"{shutil.disk_usage('.').free / 2**30:.0f} GiB free"),
     ]
-    return [*rows, ("cache", str(cache_directory())), ("int8", _int8()), ("gpu", _gpu())]
+    rows += [("cache", str(cache_directory())), ("translators", ", ".join(sorted(known())) or "none with a name")]
+    return [*rows, ("int8", _int8()), ("gpu", _gpu()), ("hangul-fonts", _hangul_fonts())]
 
 
 def _version(package: str, otherwise: str = "not installed:  pip install tongsa") -> str:
@@ -108,6 +123,19 @@ def _int8() -> str:
     if weight_bits() == 8:
         return "weights of 8 bits: this CPU adds their products without overflow"
     return "weights of 7 bits: on this CPU products of 8 bits could overflow"
+
+
+def _hangul_fonts() -> str:
+    """Say whether pictures can show Korean."""
+    try:
+        from tongsa.pages.attention_picture import fonts
+
+        families, missing = fonts("한글")
+    except ImportError:
+        return "unknown: pictures need matplotlib"
+    if missing:
+        return "none: Korean in pictures is shown as boxes. Install one, for example Noto Sans CJK (fonts-noto-cjk)"
+    return families[-1]
 
 
 def _gpu() -> str:

@@ -45,8 +45,11 @@ def inverse_sqrt(section: TrainingSection, moment: Moment) -> float:
 
 
 def cosine(section: TrainingSection, moment: Moment) -> float:
-    """Falls to 0 at the end of the budget, whether in updates or in minutes."""
-    return section.peak * _warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, moment.fraction))) / 2
+    """Falls from the peak, at the end of the warm-up, to 0 at the end of the budget, in updates or in minutes."""
+    warm = min(1.0, moment.fraction * section.warmup / moment.update)
+    """Fraction of the budget that the warm-up takes; of minutes, as far as the speed so far tells."""
+    fallen = max(0.0, moment.fraction - warm) / (1 - warm) if warm < 1 else 0.0
+    return section.peak * _warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
 
 
 def constant(section: TrainingSection, moment: Moment) -> float:

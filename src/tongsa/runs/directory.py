@@ -19,6 +19,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -294,6 +295,18 @@ class Run:
         """Read the events of the log, or those of one kind; none if there is no log."""
         found = list(read_log(self.log_file)) if self.log_file.is_file() else []
         return [event for event in found if kind is None or event["event"] == kind]
+
+    def remove(self) -> None:
+        """Remove a training and its translator; a directory with anything else in it is an error, and stays."""
+        if not self.path.is_dir():
+            return
+        files = [self.card_file, self.weights_file, self.recipe_file, self.job_file, self.log_file, self.report_file]
+        files += [self.examples_file, self.domains_file, self.words_file, self.lock_file, *Subwords.files(self.path)]
+        folders = [self.checkpoints, self.tensorboard, self.old_engines, self.data, self.damaged_data, self.distilled]
+        others = [path for path in sorted(self.path.iterdir()) if path not in (*files, *folders)]
+        if others:
+            raise DirectoryError(f"{others[0]} does not belong to a training", f"{self.path} was not removed.")
+        shutil.rmtree(self.path)
 
     def refuse_to_overwrite(self) -> None:
         """Raise an error if there is already a training or a translator."""

@@ -57,6 +57,7 @@ class TrainingLogger:
         self.bar.advance(self._shown)
         return Callbacks(
             on_update=self.on_update,
+            on_validating=lambda: self.bar.advance(0, "validating"),
             on_validation=self.on_validation,
             on_checkpoint=self.on_checkpoint,
             on_split=self.show.say,

@@ -70,6 +70,8 @@ class Callbacks:
     """Hooks for the events of a training; they do nothing except in the main process."""
 
     on_update: Callable[[Step, Progress], None] = lambda step, progress: None
+    on_validating: Callable[[], None] = lambda: None
+    """A validation begins."""
     on_validation: Callable[[Mapping[str, Score], Progress], None] = lambda scores, progress: None
     on_checkpoint: Callable[[Progress], None] = lambda progress: None
     on_split: Callable[[str], None] = lambda text: None
@@ -117,6 +119,7 @@ class Trainer:
             self.progress = self._advanced(step, position)
             callbacks.on_update(step, self.progress)
             if validating:
+                callbacks.on_validating()
                 self._validate(callbacks)
             if validating or step.end or self._checkpoint_due():
                 self._save(callbacks)

@@ -39,6 +39,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
     if len(chosen) > 1:
         candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
     card = card_of(recipe, job, progress, objective.examples)
+    show.say("finishing: the weights are chosen and evaluated, and the report is written")
     evaluations = {}
     for name, weights in candidates.items():
         evaluations[name] = task.evaluate(run, card, weights, device)

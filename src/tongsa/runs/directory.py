@@ -301,8 +301,22 @@ class Run:
         if not self.path.is_dir():
             return
         files = [self.card_file, self.weights_file, self.recipe_file, self.job_file, self.log_file, self.report_file]
-        files += [self.examples_file, self.domains_file, self.words_file, self.lock_file, *Subwords.files(self.path)]
-        folders = [self.checkpoints, self.tensorboard, self.old_engines, self.data, self.damaged_data, self.distilled]
+        files += [
+            self.examples_file,
+            self.domains_file,
+            self.words_file,
+            self.frequencies_file,
+            self.lock_file,
+            *Subwords.files(self.path),
+        ]
+        folders = [
+            self.checkpoints,
+            self.path / "tensorboard",
+            self.old_engines,
+            self.data,
+            self.damaged_data,
+            self.distilled,
+        ]
         others = [path for path in sorted(self.path.iterdir()) if path not in (*files, *folders)]
         if others:
             raise DirectoryError(f"{others[0]} does not belong to a training", f"{self.path} was not removed.")

@@ -7,11 +7,14 @@ misspellings. The familiarity of a text is the mean log frequency of its pieces,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # a translator that is compiled starts without it
+    import numpy as np
+    from numpy.typing import NDArray
 
 STEPS = 8
 """Frequencies are stored as -log2 of them in steps of 1/8: the largest byte is 2^-32, and the error at most 4.4%."""
@@ -32,6 +35,8 @@ class PieceFrequencies:
     @classmethod
     def count(cls, ids: NDArray[np.integer], size: int) -> PieceFrequencies:
         """Count the ids of a text; pieces that never occur count as half an occurrence."""
+        import numpy as np
+
         counts = np.full(size, 0.5)
         for first in range(0, len(ids), BLOCK):  # a block at a time: the ids of a large corpus stay on disk
             counts += np.bincount(ids[first : first + BLOCK], minlength=size)
@@ -44,11 +49,10 @@ class PieceFrequencies:
     @cached_property
     def _logs(self) -> list[float]:
         """The log frequency of each piece, less the mean over the training text."""
-        logs = -np.log(2) / STEPS * np.frombuffer(self.content, np.uint8)
-        share = np.exp(logs)
-        usual = float((share * logs).sum() / share.sum()) if len(logs) else 0.0
-        found: list[float] = (logs - usual).tolist()
-        return found
+        logs = [-math.log(2) / STEPS * byte for byte in self.content]
+        shares = [math.exp(log) for log in logs]
+        usual = sum(map(float.__mul__, shares, logs)) / sum(shares) if logs else 0.0
+        return [log - usual for log in logs]
 
     def familiarity(self, ids: Sequence[int]) -> float:
         """Return the mean log frequency of these pieces, less that of the training text; 0 for no pieces."""
@@ -56,4 +60,6 @@ class PieceFrequencies:
 
 
 def _packed(shares: NDArray[np.float64]) -> bytes:
+    import numpy as np
+
     return bytes(np.clip(np.rint(-STEPS * np.log2(shares)), 0, 255).astype(np.uint8))

@@ -21,6 +21,8 @@ PACKAGES += ["lxml", "py3langid"]
 EXTRAS = {
     "torch": "train",
     "tensorboard": "tensorboard",
+    "mlflow": "mlflow",
+    "wandb": "wandb",
     "pyarrow": "parquet",
     "mtdata": "mtdata",
     "matplotlib": "pictures",

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Protocol
 
 from tongsa.base.progress import Show, Silent
-from tongsa.documents.checks import checked
+from tongsa.documents.checks import ALTERNATIVES, checked, shorter
 from tongsa.documents.memory import Memory
 from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged
 from tongsa.documents.pretranslation import from_memory, near_entry
@@ -101,10 +101,12 @@ def translate_segments(
         found = [next(candidates) for _ in plan.parts]
         return _outcome(plan, found, translator.card, resources.memory)
 
-    return [
-        checked(segment, _joined(segment, [outcome(each) for each in group]), resources.glossary)
-        for segment, group in zip(segments, groups, strict=True)
+    outcomes = [
+        _joined(segment, [outcome(each) for each in group]) for segment, group in zip(segments, groups, strict=True)
     ]
+    more = TranslateOptions(alternatives=ALTERNATIVES)
+    outcomes = shorter(segments, outcomes, lambda texts: translator.translate(texts, more), resources.glossary)
+    return [checked(*pair, resources.glossary) for pair in zip(segments, outcomes, strict=True)]
 
 
 def _plans(segment: Segment, glossary: Glossary, language: str) -> list[Outcome | _Plan]:

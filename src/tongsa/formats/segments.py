@@ -114,8 +114,16 @@ class Segment:
     """A final check of a translation by the format: gettext's rules for `c-format`."""
     longest: int | None = None
     """Most characters that the file allows for a translation; a longer one is listed in the review."""
+    in_bytes: bool = False
+    """`longest` counts bytes of UTF-8 instead of characters."""
     left: str = ""
     """Why the text stays in the source language, for the review; empty for text to translate."""
+
+    def excess(self, text: str) -> int:
+        """Return by how much a translation is longer than the file allows."""
+        if self.longest is None:
+            return 0
+        return max(0, (len(text.encode("utf-8", "replace")) if self.in_bytes else len(text)) - self.longest)
 
 
 State = Literal["translated", "memory", "fuzzy", "copied", "source"]

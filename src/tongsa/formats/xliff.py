@@ -23,6 +23,7 @@ from tongsa.base.errors import CorpusError
 from tongsa.formats.pairs import Pair, Place, Reading
 from tongsa.formats.segments import Options, Outcome, Segment
 from tongsa.formats.writers import WritePair, text_file
+from tongsa.formats.xliff_limits import Limit
 from tongsa.formats.xml_stream import InlineText, escaped_segment, stream
 from tongsa.formats.xml_tree import Elements, InlineKinds, insert_after, local, parse, serialize
 from tongsa.text.languages import matches
@@ -155,8 +156,8 @@ def open_document(data: bytes, path: Path, options: Options) -> XliffDocument:
     document = XliffDocument(data, root, options.languages.target, is_2=(root.get("version") or "1.2").startswith("2"))
     for holder in [root] if document.is_2 else [each for each in root.iter() if local(each) == "file"]:
         _check_languages(holder, path, options)
-    for place in _units_2(root) if document.is_2 else _units_1(root):
-        document.add(place)
+    for unit, places in groupby(_units_2(root) if document.is_2 else _units_1(root), key=document.unit):
+        document.add(list(places), Limit.of(unit))
     return document
 
 
@@ -253,15 +254,22 @@ class XliffDocument:
     segments: list[Segment] = field(default_factory=list)
     _places: list[_Place] = field(default_factory=list)
 
-    def add(self, place: _Place) -> None:
-        self._places.append(place)
-        self.segments.append(Segment(id=place.name, content=place.elements.content(place.source)))
+    def add(self, places: Sequence[_Place], limit: Limit | None) -> None:
+        """Add the segments of a unit, which share its limit: each may take what the sources of the others leave."""
+        contents = [place.elements.content(place.source) for place in places]
+        sizes = [limit.size(content) if limit else 0 for content in contents]
+        total = sum(sizes)
+        for place, content, size in zip(places, contents, sizes, strict=True):
+            most = max(0, limit.most - (total - size)) if limit else None
+            in_bytes = bool(limit and limit.in_bytes)
+            self._places.append(place)
+            self.segments.append(Segment(id=place.name, content=content, longest=most, in_bytes=in_bytes))
 
     def write(self, outcomes: Sequence[Outcome]) -> bytes:
         if not outcomes:
             return self.data
         write = self._write_2 if self.is_2 else self._write_1
-        for unit, group in groupby(zip(self._places, outcomes, strict=True), key=lambda each: self._unit(each[0])):
+        for unit, group in groupby(zip(self._places, outcomes, strict=True), key=lambda each: self.unit(each[0])):
             write(unit, list(group))
         for holder in [self.root] if self.is_2 else [each for each in self.root.iter() if local(each) == "file"]:
             name = "trgLang" if self.is_2 else "target-language"
@@ -269,7 +277,7 @@ class XliffDocument:
                 holder.set(name, self.language)
         return serialize(self.root, self.data)
 
-    def _unit(self, place: _Place) -> Any:
+    def unit(self, place: _Place) -> Any:
         return place.holder.getparent() if self.is_2 else place.holder
 
     def _write_1(self, unit: Any, group: Sequence[tuple[_Place, Outcome]]) -> None:

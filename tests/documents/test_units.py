@@ -172,3 +172,14 @@ def test_options_are_asked_for_only_where_marks_need_them() -> None:
     translate_segments(segments, Asked(str.upper))
     assert ("plain words here", False) in asked
     assert all(alignment for text, alignment in asked if "words with" in text)
+
+
+def test_a_sentence_that_was_copied_for_its_emoji_is_translated_without_them() -> None:
+    class Foreign(Worded):
+        def _one(self, text: str, alignment: bool) -> Translation:
+            unreadable = "\U0001f389" in text or "{1}" in text
+            return Translation(text=text, notes=("copied",)) if unreadable else super()._one(text, alignment)
+
+    translator = Foreign({"Well done!": ("Gut gemacht!", ((0, 0), (1, 1)))})
+    (outcome,) = translate_segments([Segment(id="x", content=("Well \U0001f389 done \U0001f389!",))], translator)
+    assert (outcome.text, outcome.notes) == ("Gut \U0001f389 gemacht \U0001f389!", ())

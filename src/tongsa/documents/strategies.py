@@ -308,7 +308,10 @@ def best(shown: Candidate | None, numbered: Candidate | None, hidden: Candidate 
         if candidate and agree(candidate, hidden):
             return candidate
     others = [
-        candidate for candidate in (shown, numbered) if candidate and candidate.average >= hidden.average + MARGIN
+        candidate
+        for candidate in (shown, numbered)
+        # one with a note was not simply translated: text that the model cannot read is copied, and that is certain
+        if candidate and not candidate.notes and candidate.average >= hidden.average + MARGIN
     ]
     if not others:
         return hidden

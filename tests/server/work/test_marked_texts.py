@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.in_process import asked, serving
 
-from tongsa.server.work.marked import elements
+from documents.fakes import Fake, FakeCard
+from tongsa.server.work.marked import MarkedTexts, RequestTranslator, TextKind, elements, translate_marked
 
 
 @pytest.mark.parametrize("form", ["text", "html"])
@@ -50,3 +51,21 @@ def test_elements_without_an_end_are_searched_for_once(monkeypatch: pytest.Monke
     monkeypatch.setattr(re, "compile", lambda pattern: Counted() if pattern.startswith("</") else real(pattern))
     assert list(elements("<a>" * 1_000, ("a", "b"))) == []
     assert searches == [3]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("text", "i saw {name} &amp; you", "I SAW {name} &amp; YOU"),
+        ("text", "well \U0001f389 done", "WELL \U0001f389 DONE"),
+        ("html", "i saw <b>{name}</b> &#39;here&#39;", "I SAW <b>{name}</b> &#39;HERE&#39;"),
+        ("xml", 'i saw <x id="3"></x> you &quot;here&quot;', 'I SAW <x id="3"></x> YOU &quot;HERE&quot;'),
+    ],
+)
+def test_a_text_whose_marks_the_model_loses_is_translated_whole(kind: TextKind, text: str, expected: str) -> None:
+    """As in documents: the model sees the whole sentence without its marks, and its escapes as characters."""
+    loses = Fake(lambda seen: " ".join(re.sub(r"\{.*?\}|\U0001f389", "", seen).upper().split()))
+    translator = RequestTranslator(FakeCard(), loses.translate)
+    (translated,) = translate_marked(MarkedTexts(texts=[text], kind=kind), [translator], 0)
+    assert translated.text == expected
+    assert not any(";" in seen for seen in loses.asked)

@@ -102,6 +102,13 @@ def test_the_reasons_and_the_place_are_in_the_file(tmp_path: Path) -> None:
     assert 'maxwidth="5" size-unit="char"' in text
 
 
+def test_what_the_format_does_not_write_is_told_not_to_be_corrected_here(tmp_path: Path) -> None:
+    segment = Segment(id="line 1", content=("Open it",), left="HTML left in the source language")
+    done = TranslatedDocument(tmp_path / "a.md", tmp_path / "x", [segment], translate_segments([segment], upper()))
+    assert write_review(tmp_path / "r.po", [done], LANGUAGES) == 1
+    assert "#. a correction here has no effect: edit the document" in (tmp_path / "r.po").read_text(encoding="utf-8")
+
+
 def outcome_of(text: str, entries: dict[str, str], fuzzy: float | None = None, **more: object) -> Outcome:
     memory = Memory()
     for source, target in entries.items():
@@ -140,6 +147,7 @@ def test_an_entry_in_which_only_numbers_or_placeholders_differ_is_adapted(
         ("From 3 to 4", "From 1 to 1", "Von 1 bis 1"),
         ("Page 7", "Page 3", "Seite 3 (3)"),
         ("2 files", "1 file", "1 Datei"),
+        ("Page 7", "Page 3", "Seite\0 3"),
     ],
 )
 def test_an_entry_that_cannot_be_adapted_surely_is_not(text: str, source: str, target: str) -> None:

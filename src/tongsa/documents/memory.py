@@ -27,6 +27,7 @@ COMMON = 2000
 """Words in more entries than this are ignored in the search."""
 
 _NUMBER = re.compile(r"\d++(?:[.,'\u00a0\u202f]\d++)*+")
+_MAY_HAVE_SLOTS = re.compile(r"[\d<>&{}$%`@:]|www\.")
 _SLOT = "\0"
 """Represents a number or a placeholder in a pattern."""
 
@@ -40,6 +41,8 @@ class Memory:
     """What the files have that is not used: units that are unfinished, for example."""
     _exact: dict[str, str] = field(default_factory=dict)
     _patterns: dict[str, int] = field(default_factory=dict)
+    _searched: int = 0
+    """Number of entries whose patterns are indexed: they are needed only for texts with numbers or placeholders."""
     _words: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
@@ -58,9 +61,6 @@ class Memory:
         if not key or not target.strip() or key in self._exact:
             return
         self._exact[key] = target
-        pattern, slots = _pattern(key)
-        if slots:
-            self._patterns.setdefault(pattern, len(self.entries))
         for word in set(key.lower().split()):
             self._words[word].append(len(self.entries))
         self.entries.append((key, target))
@@ -72,7 +72,14 @@ class Memory:
         """Return a translation made from an entry in which only numbers or placeholders differ, and the entry."""
         key = tidy(source)
         pattern, slots = _pattern(key)
-        if not slots or pattern not in self._patterns:
+        if not slots:
+            return None
+        for index in range(self._searched, len(self.entries)):
+            known, its_slots = _pattern(self.entries[index][0])
+            if its_slots:
+                self._patterns.setdefault(known, index)
+        self._searched = len(self.entries)
+        if pattern not in self._patterns:
             return None
         entry, target = self.entries[self._patterns[pattern]]
         written = _with_slots(target, _pattern(entry)[1], slots)
@@ -109,6 +116,8 @@ def _pattern(text: str) -> tuple[str, list[str]]:
     parts: list[str] = []
     slots: list[str] = []
     end = 0
+    if not _MAY_HAVE_SLOTS.search(text) or _SLOT in text:
+        return text, slots
 
     def numbers(piece: str) -> None:
         slots.extend(_NUMBER.findall(piece))
@@ -129,6 +138,8 @@ def _with_slots(target: str, old: list[str], new: list[str]) -> str | None:
     for before, after in zip(old, new, strict=True):
         if changes.setdefault(before, after) != after:
             return None
+    if _SLOT in target:
+        return None
     pattern, slots = _pattern(target)
     counts = Counter(slots)
     if any(counts[before] != old.count(before) for before, after in changes.items() if before != after):

@@ -20,6 +20,8 @@ from tongsa.formats.segments import Languages, Near, Outcome, Segment, visible
 BELOW = 0.5
 """Confidence from which a translation needs no review, unless something else is wrong with it."""
 
+ONLY_THERE = "a correction here has no effect: edit the document"
+
 COLUMNS = (
     "confidence",
     "state",
@@ -93,7 +95,7 @@ def _unit(each: Doubtful, below: float) -> ReviewUnit:
         source=visible(segment.content) if source is None else source,
         target=visible(outcome.content) if source is None else tagged_like(segment.content, outcome.content),
         state=outcome.state,
-        notes=(*reasons(outcome, below), *_similar(outcome)),
+        notes=(*reasons(outcome, below), *_similar(outcome), *([ONLY_THERE] if segment.left else [])),
         near=outcome.near,
         longest=segment.longest,
     )

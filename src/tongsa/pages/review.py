@@ -87,8 +87,9 @@ def _text(html: str, language: str, kind: str = "") -> str:
 
 
 def _confidence(outcome: Outcome) -> str:
-    """The confidence in the colour of what it means."""
-    kind = "surely" if outcome.confidence >= SURE else "unsure" if outcome.confidence >= BELOW else "doubt"
+    """The confidence in the colour of what it means; what comes from a similar text is never sure."""
+    sure = outcome.confidence >= SURE and outcome.state != "fuzzy"
+    kind = "surely" if sure else "unsure" if outcome.confidence >= BELOW else "doubt"
     return f'<b class="{kind}">{outcome.confidence:.2f}</b>'
 
 

@@ -100,3 +100,36 @@ def test_the_command_writes_every_document_and_says_what_became_of_it(trained_tr
     assert len(list((tmp_path / "out").iterdir())) == len(DOCUMENTS)
     assert result.output.count(" translated") >= len(DOCUMENTS)
     assert "1 left in the source language" in result.output, "branches of an ICU message want a person"
+
+
+@pytest.mark.slow
+def test_a_sentence_over_two_cues_is_translated_as_the_whole_sentence(translator: Translator, tmp_path: Path) -> None:
+    cues = [half for korean in KOREAN for half in _halves(korean)]
+    times = [f"00:00:{2 * at:02},000 --> 00:00:{2 * at + 1:02},900" for at in range(len(cues))]
+    blocks = [f"{number}\n{time}\n{cue}\n" for number, (time, cue) in enumerate(zip(times, cues, strict=True), 1)]
+    (tmp_path / "a.srt").write_text("\n".join(blocks))
+    done = translate_document(translator, tmp_path / "a.srt")
+    assert [visible(segment.content) for segment in done.segments] == KOREAN
+    assert [outcome.text for outcome in done.outcomes] == [each.text for each in translator.translate(KOREAN)]
+    written = [block.split("\n", 2) for block in done.target.read_text().strip().split("\n\n")]
+    assert [time for _, time, _ in written] == times
+    pairs = zip(written[::2], written[1::2], strict=True)
+    assert [f"{above[2]} {below[2]}" for above, below in pairs] == [outcome.text for outcome in done.outcomes]
+
+
+def _halves(text: str) -> tuple[str, str]:
+    words = text.split()
+    return " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])
+
+
+@pytest.mark.slow
+def test_a_page_of_dialects_is_translated_as_its_sentences_are(translator: Translator, tmp_path: Path) -> None:
+    page = (
+        f'---\ntitle: {A}\n---\n\n::: warning {B}\n{C}\n:::\n\n!!! note "{D}"\n    {A}\n\n> [!NOTE]\n> {B}\n\n'
+        f'<div>\n<p>{C}<sup><a href="#1">1</a></sup></p>\n</div>\n\n![{D}](a.png)\n'
+    )
+    (tmp_path / "a.md").write_text(page)
+    done = translate_document(translator, tmp_path / "a.md")
+    for korean, english in zip(KOREAN[:4], translator.translate(KOREAN[:4]), strict=True):
+        page = page.replace(korean, english.text)
+    assert done.target.read_text() == page

@@ -25,7 +25,7 @@ MOST_CHARACTERS = 600
 """Limits of what is translated as one."""
 MOST_SOUNDS = 4
 """Sounds at the beginning of a cue that are translated apart."""
-PUNCTUATED = 0.6
+PUNCTUATED = 0.3
 """Share of cues with punctuation at their ends, from which a cue without it goes on in the next one."""
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[,.](\d{1,3})"

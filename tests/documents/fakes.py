@@ -30,11 +30,17 @@ class Fake:
 
     def translate(self, texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
         self.asked += texts
-        return [self._one(text, options.alignment) for text in texts]
+        return [self._one(text, options) for text in texts]
 
-    def _one(self, text: str, alignment: bool) -> Translation:
+    def _one(self, text: str, options: TranslateOptions) -> Translation:
+        alignment = options.alignment
         new = self.change(text)
         source, target = text.split(), new.split()
+        for term in options.glossary.find(text) if options.glossary else []:
+            if not term.target.found(new):  # in place of the word at the same place
+                at = len(text[: term.start].split())
+                target[at] = re.sub(r"\w+", term.target.forms[0], target[at], count=1)
+                new = " ".join(target)
         count = min(len(source), len(target))
         return Translation(
             text=new,

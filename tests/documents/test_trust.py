@@ -12,8 +12,8 @@ from tongsa.base.errors import UsageError
 from tongsa.cli.document import DocumentOptions, translate_files
 from tongsa.documents.memory import Memory
 from tongsa.evaluation.calibration import sentence_quality
-from tongsa.formats.segments import Languages, Mark
-from tongsa.translation.glossary import Glossary, read_glossary, seen_form
+from tongsa.formats.segments import Languages
+from tongsa.translation.glossary import read_glossary
 
 
 class Said:
@@ -27,34 +27,6 @@ class Said:
         from tongsa.base.progress import Silent
 
         return Silent().bar(title, total, unit)
-
-
-@pytest.mark.parametrize(
-    ("term", "text"),
-    [("Haus", "des Hauses"), ("Datei", "die Dateien"), ("mettre", "nous mettons"), ("파일", "이 파일을")],
-)
-def test_an_inflected_form_is_seen(term: str, text: str) -> None:
-    assert seen_form(term, text)
-
-
-@pytest.mark.parametrize(
-    ("term", "text"),
-    [
-        ("Haus", "die Haustürschlüssel"),
-        ("Akte", "die Datei"),
-        ("Rat", "Verrat"),
-        ("Datei", "der Dateiens"),
-        ("Zusammensetzung", "zusammensitzen"),
-    ],
-)
-def test_another_word_is_no_inflected_form(term: str, text: str) -> None:
-    assert not seen_form(term, text)
-
-
-def test_the_longest_term_wins_and_only_whole_words_count() -> None:
-    glossary = Glossary({"file": "Datei", "file system": "Dateisystem"})
-    found = [p for p in glossary.terms_in("A file system, filed by File.") if isinstance(p, Mark)]
-    assert [(mark.text, mark.output) for mark in found] == [("file system", "Dateisystem"), ("File", "Datei")]
 
 
 def test_a_glossary_line_that_is_no_term_is_an_error_with_its_line(tmp_path: Path) -> None:
@@ -80,14 +52,14 @@ def test_sentence_quality_is_one_for_the_reference_itself() -> None:
 
 
 def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Open the file %s now.\n\nGood morning.\n\nAsk Tongsa.\n")
+    (tmp_path / "a.txt").write_text("Open the file %s now.\n\nGood morning.\n\nAsk Tongsa 12.\n")
     (tmp_path / "b.md").write_text("# good morning\n")
     (tmp_path / "memory.tsv").write_text("Good morning.\tGuten Morgen.\n")
     (tmp_path / "terms.tsv").write_text("file\tAkte\n")
     (tmp_path / "keep.txt").write_text("Tongsa\n")
     said = Said()
     translate_files(
-        Fake(lambda text: re.sub(r"%s|[{]\d[}]|Akte", "", text).upper()),
+        Fake(lambda text: re.sub(r"%s|[{]\d[}]", "", text).upper().replace("12", "13")),
         [tmp_path / "a.txt", tmp_path / "b.md"],
         DocumentOptions(
             output=tmp_path / "new",
@@ -98,10 +70,10 @@ def test_documents_on_the_command_line_with_a_review(tmp_path: Path) -> None:
         ),
         said,
     )
-    assert (tmp_path / "new" / "a.de.txt").read_text() == "OPEN THE Akte %s NOW.\n\nGuten Morgen.\n\nASK Tongsa.\n"
+    assert (tmp_path / "new" / "a.de.txt").read_text() == "OPEN THE Akte %s NOW.\n\nGuten Morgen.\n\nASK Tongsa 13.\n"
     header, *rows = (tmp_path / "review.tsv").read_text().splitlines()
     assert header.startswith("confidence\tstate\tfile\tplace")
-    assert any("translated in pieces" in row for row in rows)
+    assert any("numbers differ" in row for row in rows)
     assert "1 from the memory" in said.lines[0]
 
 

@@ -181,6 +181,25 @@ def test_alignments_equal_the_native_ones(learnt: Path, search: Search) -> None:
     assert all(not one.alignment for group in fast.engine.translate(sources, search) for one in group)
 
 
+@pytest.mark.parametrize("search", [Search(beam=1), Search(), Search(nbest=3)], ids=str)
+def test_with_prefixes_searches_find_what_native_ones_find(learnt: Path, search: Search) -> None:
+    native, fast = both(learnt)
+    pairs = sentences(60)
+    sources = ids(native, [source for source, _ in pairs])
+    targets = [native.subwords.target.encode(target) for _, target in pairs]
+    prefixes = [target[: place % 5] for place, target in enumerate(targets)]
+    asked = replace(search, alignment=True)
+    expected, found = (each.engine.translate(sources, asked, prefixes) for each in (native, fast))
+    same = [(one, other) for a, b in zip(found, expected, strict=True) for one, other in zip(a, b, strict=True)]
+    assert all(group[0].ids[: len(prefix)] == prefix for group, prefix in zip(found, prefixes, strict=True))
+    alike = [(one, other) for one, other in same if one.ids == other.ids]
+    assert len(alike) >= 0.95 * len(same), "at most rounding may make a difference"
+    for one, other in alike:
+        assert one.log_probability == pytest.approx(other.log_probability, abs=1e-3)
+        assert one.score == pytest.approx(other.score, abs=1e-3)
+        assert one.alignment == other.alignment
+
+
 def test_attention_comes_from_the_native_engine(learnt: Path) -> None:
     native, fast = both(learnt)
     text = sentences(1)[0][0]

@@ -26,6 +26,13 @@ from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Sentence, Translation
 
 
+def _with_terms(text: str, options: TranslateOptions) -> str:
+    """Replace the terms of the request's glossary by their translations."""
+    for term in reversed(options.glossary.find(text) if options.glossary else []):
+        text = text[: term.start] + term.target.forms[0] + text[term.end :]
+    return text
+
+
 @dataclass(eq=False)
 class Shouting:
     """Translates into upper case. A token has log-probability -0.1; the n-th alternative ends with n exclamation
@@ -52,7 +59,7 @@ class Shouting:
         return self.translate_sentences(self.encode(texts), options)
 
     def translate_sentences(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
-        found = [self._one(sentence.text, options.alignment) for sentence in sentences]
+        found = [self._one(_with_terms(sentence.text, options), options.alignment) for sentence in sentences]
         count = options.alternatives
         return [
             replace(each, alternatives=tuple(replace(each, text=each.text + "!" * n) for n in range(1, count + 1)))

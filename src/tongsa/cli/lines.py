@@ -18,7 +18,6 @@ from tongsa.base.errors import CorpusError, DirectoryError
 from tongsa.base.files import cannot_write, descriptor_of
 from tongsa.base.partial import PartialOutput
 from tongsa.base.progress import for_this_stream
-from tongsa.decoding.search import Search
 from tongsa.text.lines import decode, open_bytes
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.stream import Lines, Stream
@@ -54,10 +53,13 @@ class OutputFormat:
 class LineTranslation:
     """One run of the command."""
 
-    def __init__(self, translator: Translator, search: Search, output_format: OutputFormat, *, weights: Path) -> None:
+    def __init__(
+        self, translator: Translator, options: TranslateOptions, output_format: OutputFormat, *, weights: Path
+    ) -> None:
         self.translator = translator
+        search = options.search or translator.search
         self.search = replace(search, scores=output_format.nbest > 1 or output_format.scores)
-        self.options = TranslateOptions(search=self.search, alignment=output_format.alignment)
+        self.options = replace(options, search=self.search)
         self.format = output_format
         self.weights = weights
         self.notes: Counter[str] = Counter()
@@ -141,7 +143,9 @@ class LineTranslation:
             raise DirectoryError(f"{self.weights} cannot be read: {error.strerror or error}") from error
         chosen = {f"search.{name}": str(value) for name, value in asdict(self.search).items()}
         written = {f"output.{name}": str(value) for name, value in asdict(self.format).items()}
-        return {"weights": weights, "engine": self.translator.made_with, **chosen, **written}
+        terms = self.options.glossary.terms if self.options.glossary else {}
+        given = {"terms": hashlib.blake2b(repr(sorted(terms.items())).encode()).hexdigest()[:16]} if terms else {}
+        return {"weights": weights, "engine": self.translator.made_with, **chosen, **written, **given}
 
     @staticmethod
     def _skip(lines: Lines, output: PartialOutput, source: Path | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -14,6 +14,9 @@ from tongsa.cli.document import DocumentOptions, translate_documents
 from tongsa.cli.options import EngineOptions, SearchOptions, grouped, renamed
 from tongsa.cli.translators import LanguageOptions, is_text
 from tongsa.runs.names import NAME, advice, find_translator
+
+if TYPE_CHECKING:
+    from tongsa.translation.glossary import Glossary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +39,40 @@ class FileOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TermOptions:
+    panel: ClassVar[str] = "Terms"
+
+    glossary: Annotated[
+        Path | None, typer.Option("--glossary", help="Terms to use: SOURCE, tab, TARGET, or TARGET|FORM|...")
+    ] = None
+    do_not_translate: Annotated[
+        list[Path] | None, typer.Option("--do-not-translate", help="Terms to keep as they are, a line each.")
+    ] = None
+
+    def read(self) -> Glossary | None:
+        """Read the terms; None if there are none."""
+        from tongsa.translation.glossary import read_glossary
+
+        return read_glossary(self.glossary, self.do_not_translate or ()) or None
+
+
+@dataclass(frozen=True, kw_only=True)
 class OldTranslateOptions:
     """Options of version 0.1 for documents, which have a command of their own now."""
 
     panel: ClassVar[str] = "Old spellings"
 
     document: Annotated[list[Path] | None, typer.Option("--document", hidden=True)] = None
-    glossary: Annotated[Path | None, typer.Option("--glossary", hidden=True)] = None
-    do_not_translate: Annotated[list[Path] | None, typer.Option("--do-not-translate", hidden=True)] = None
     memory: Annotated[list[Path] | None, typer.Option("--memory", hidden=True)] = None
     review: Annotated[Path | None, typer.Option("--review", hidden=True)] = None
     columns: Annotated[str | None, typer.Option("--columns", hidden=True)] = None
     encoding: Annotated[str | None, typer.Option("--encoding", hidden=True)] = None
 
-    def document_options(self, output: Path | None) -> DocumentOptions:
+    def document_options(self, output: Path | None, terms: TermOptions) -> DocumentOptions:
         return DocumentOptions(
             output=output,
-            glossary=self.glossary,
-            do_not_translate=self.do_not_translate,
+            glossary=terms.glossary,
+            do_not_translate=terms.do_not_translate,
             memory=self.memory,
             review=[self.review] if self.review else None,
             columns=self.columns,
@@ -76,6 +95,7 @@ def translate(
     *,
     files: FileOptions,
     languages: LanguageOptions,
+    terms: TermOptions,
     search: SearchOptions,
     engine: EngineOptions,
     old: OldTranslateOptions,
@@ -86,11 +106,11 @@ def translate(
     """
     directory, text = _translator(named, text or [], languages)
     if old.document:
-        _old_document(directory, text, files, search, engine, old)
+        _old_document(directory, text, files, terms, search, engine, old)
         return
     if old.given():
         raise UsageError(
-            "--glossary, --do-not-translate, --memory, --review, --columns and --encoding are for documents",
+            "--memory, --review, --columns and --encoding are for documents",
             f"tongsa document {directory} FILE...",
         )
     if text and (files.input_file or files.output or files.resume):
@@ -98,14 +118,17 @@ def translate(
     if files.resume and not files.output:
         raise UsageError("--resume needs --output: the file whose translation is to be continued")
     target = _target(files)
+    glossary = terms.read()
     from tongsa.cli.lines import LineTranslation, OutputFormat
     from tongsa.runs.directory import Run
+    from tongsa.translation.options import TranslateOptions
 
     translator = engine.load(directory)
     output_format = OutputFormat(nbest=search.nbest, scores=files.scores, alignment=files.alignment)
-    lines = LineTranslation(
-        translator, search.over(translator.search), output_format, weights=Run(directory).weights_file
+    options = TranslateOptions(
+        search=search.over(translator.search), alignment=output_format.alignment, glossary=glossary
     )
+    lines = LineTranslation(translator, options, output_format, weights=Run(directory).weights_file)
     if text:
         lines.texts(text)
     elif target is None:
@@ -157,6 +180,7 @@ def _old_document(
     directory: Path,
     more: list[str],
     files: FileOptions,
+    terms: TermOptions,
     search: SearchOptions,
     engine: EngineOptions,
     old: OldTranslateOptions,
@@ -170,6 +194,6 @@ def _old_document(
         [*(old.document or []), *map(Path, more)],
         search.beam,
         search.length_penalty,
-        old.document_options(files.output),
+        old.document_options(files.output, terms),
         engine,
     )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from tongsa.decoding.constraints import Constraint
 from tongsa.decoding.greedy import begin, log_probabilities
 from tongsa.decoding.search import Hypothesis, Search, Special, length_penalty
 from tongsa.models.contracts import Decoder, State, Tree, repeat, select
@@ -29,7 +30,13 @@ class Candidates(NamedTuple):
 
 
 def beam_search(
-    model: Decoder, memory: Tree, limits: Tensor, search: Search, special: Special, prompts: Tensor | None = None
+    model: Decoder,
+    memory: Tree,
+    limits: Tensor,
+    search: Search,
+    special: Special,
+    prompts: Tensor | None = None,
+    constraint: Constraint | None = None,
 ) -> list[list[Hypothesis]]:
     beam = max(search.beam, search.nbest)
     again = None if prompts is None else prompts.repeat_interleave(beam, dim=0)
@@ -42,7 +49,11 @@ def beam_search(
     for length in range(1, int(limits.max()) + 1):
         logits, state = model.step(tokens, state)
         at_limit = length >= limits
-        best = extend(log_p, log_probabilities(logits, unwritable), at_limit, special.end)
+        following = log_probabilities(logits, unwritable)
+        if constraint:
+            rows_of = [sentence for sentence in sentences for _ in range(beam)]
+            following = constraint(following, rows_of, written.flatten(0, 1))
+        best = extend(log_p, following, at_limit, special.end)
         collect(best, written, sentences, finished, at_limit, length, search.length_penalty, special.end)
         log_p, parent, token = going_on(best, beam, special.end)
         written = torch.cat([written.gather(1, parent[..., None].expand(-1, -1, length - 1)), token[..., None]], dim=2)

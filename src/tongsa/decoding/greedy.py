@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from tongsa.decoding.constraints import Constraint
 from tongsa.decoding.search import Hypothesis, Special, length_penalty
 from tongsa.models.contracts import Decoder, State, Tree, select
 
@@ -16,10 +17,16 @@ Choose = Callable[[Tensor], Tensor]
 
 
 def greedy(
-    model: Decoder, memory: Tree, limits: Tensor, alpha: float, special: Special, prompts: Tensor | None = None
+    model: Decoder,
+    memory: Tree,
+    limits: Tensor,
+    alpha: float,
+    special: Special,
+    prompts: Tensor | None = None,
+    constraint: Constraint | None = None,
 ) -> list[list[Hypothesis]]:
     state, tokens = begin(model, memory, len(limits), special, prompts)
-    found = walk(model, state, tokens, limits, lambda log_p: log_p.argmax(dim=-1), alpha, special)
+    found = walk(model, state, tokens, limits, lambda log_p: log_p.argmax(dim=-1), alpha, special, constraint)
     return [[hypothesis] for hypothesis in found]
 
 
@@ -40,7 +47,14 @@ def log_probabilities(logits: Tensor, unwritable: Tensor) -> Tensor:
 
 
 def walk(
-    model: Decoder, state: State, tokens: Tensor, limits: Tensor, choose: Choose, alpha: float, special: Special
+    model: Decoder,
+    state: State,
+    tokens: Tensor,
+    limits: Tensor,
+    choose: Choose,
+    alpha: float,
+    special: Special,
+    constraint: Constraint | None = None,
 ) -> list[Hypothesis]:
     """Choose one token per step and row until all rows have ended; rows that have ended leave the batch."""
     rows = torch.arange(len(limits), device=limits.device)  # original index of each row of the batch
@@ -51,6 +65,9 @@ def walk(
     for length in range(1, int(limits.max()) + 1):
         logits, state = model.step(tokens, state)
         log_p = log_probabilities(logits, unwritable)
+        if constraint:
+            now = rows.tolist()
+            log_p = constraint(log_p, now, torch.tensor([written[row] for row in now], device=limits.device))
         tokens = torch.where(length < limits, choose(log_p), special.end)
         totals = totals + log_p.gather(1, tokens[:, None])[:, 0]
         going_on = []

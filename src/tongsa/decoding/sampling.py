@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from tongsa.decoding.constraints import Constraint
 from tongsa.decoding.greedy import begin, walk
 from tongsa.decoding.search import Hypothesis, Sampling, Special
 from tongsa.models.contracts import Decoder, Tree, repeat
@@ -20,6 +21,7 @@ def sample(
     draws: int,
     special: Special,
     prompts: Tensor | None = None,
+    constraint: Constraint | None = None,
 ) -> list[list[Hypothesis]]:
     """Draw `draws` independent samples per row, the likeliest first."""
     generator = torch.Generator(device=limits.device).manual_seed(sampling.seed)
@@ -33,7 +35,8 @@ def sample(
     # Samples are ranked by probability, without length penalty (alpha 0).
     again = None if prompts is None else prompts.repeat_interleave(draws, dim=0)
     state, tokens = begin(model, repeat(memory, draws), draws * len(limits), special, again)
-    found = walk(model, state, tokens, limits.repeat_interleave(draws), choose, 0.0, special)
+    within = constraint and (lambda log_p, rows, written: constraint(log_p, [row // draws for row in rows], written))
+    found = walk(model, state, tokens, limits.repeat_interleave(draws), choose, 0.0, special, within)
     groups = [found[first : first + draws] for first in range(0, len(found), draws)]
     return [sorted(group, key=lambda hypothesis: -hypothesis.score) for group in groups]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tongsa.documents.placeholders import is_plain, keeps_plain_text
 from tongsa.documents.strategies import SentenceTranslation
-from tongsa.formats.segments import Mark, Outcome, Segment, plain, visible
-from tongsa.translation.glossary import Glossary, seen_form
+from tongsa.formats.segments import Outcome, Segment, plain, visible
+from tongsa.translation.glossary import Glossary, missing, missing_note
 
 SHORTER = "a shorter translation was taken, as the best one is too long"
 ALTERNATIVES = 9
@@ -19,16 +19,10 @@ def checked(segment: Segment, outcome: Outcome, glossary: Glossary) -> Outcome:
     """Return the outcome with notes on missing terms and on a translation that is too long for its place."""
     if not outcome.changed:
         return outcome
-    notes = [*_missing_terms(visible(segment.content), outcome.text, glossary), *_too_long(segment, outcome)]
-    return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
-
-
-def _missing_terms(source: str, target: str, glossary: Glossary) -> Iterator[str]:
-    """Each term of the glossary that the source has and whose translation, in any form, the target lacks."""
-    terms = {part.text: part for part in glossary.terms_in(source) if isinstance(part, Mark)}
-    for text, term in terms.items():
-        if not (seen_form(term.output, target) if term.term else text in target):
-            yield f"term missing: {text} -> {term.output}"
+    source = visible(segment.content)
+    terms = [missing_note(source, term) for term in missing(glossary.find(source), outcome.text)]
+    notes = [*terms, *_too_long(segment, outcome)]
+    return replace(outcome, notes=tuple(dict.fromkeys((*outcome.notes, *notes)))) if notes else outcome
 
 
 def _too_long(segment: Segment, outcome: Outcome) -> Iterator[str]:
@@ -61,7 +55,7 @@ def shorter(
             if (
                 not segment.excess(written)
                 and keeps_plain_text(text, written)
-                and not any(_missing_terms(text, written, glossary))
+                and not missing(glossary.find(text), written)
                 and (segment.accepts is None or segment.accepts(written))
             ):
                 confidence = min(outcomes[index].confidence, other.confidence or 0.0)

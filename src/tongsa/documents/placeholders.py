@@ -15,7 +15,6 @@ from itertools import groupby, pairwise
 from tongsa.formats.html_escapes import decoded_reference
 from tongsa.formats.segments import Content, Mark, Segment, plain
 from tongsa.text.placeholders import Placeholder, find
-from tongsa.translation.glossary import Glossary
 from tongsa.translation.sentences import has_letters
 
 FIRST = 0xF0000
@@ -70,8 +69,8 @@ class MaskedText:
         return MaskedText(text, {mask: self.marks[mask] for mask in _MASKS.findall(text)}, self.escapes)
 
 
-def mask(content: Content, glossary: Glossary) -> list[MaskedText]:
-    """Mask the format's marks, the placeholders in the text, and the terms to keep or enforce.
+def mask(content: Content) -> list[MaskedText]:
+    """Mask the format's marks, and the placeholders in the text.
 
     The result is one masked text, or several if there are more marks than characters to represent them.
     """
@@ -80,7 +79,6 @@ def mask(content: Content, glossary: Glossary) -> list[MaskedText]:
     for are_text, parts in groupby(content, key=lambda part: isinstance(part, str)):
         here = list(parts)
         pieces += _placeholders("".join(map(str, here)), escapes) if are_text else here
-    pieces = [new for piece in pieces for new in (glossary.terms_in(piece) if isinstance(piece, str) else [piece])]
     pieces = _paired(pieces)
     places = [place for place, piece in enumerate(pieces) if isinstance(piece, Mark)]
     borders = [0, *places[MOST_MARKS::MOST_MARKS], len(pieces)]
@@ -184,12 +182,12 @@ def is_tag(mark: Mark) -> bool:
 def is_word(mark: Mark) -> bool:
     """Return True for a mark that reads as words of its sentence: `5 km`, `<code>beach</code>`, a product's name."""
     text = mark.text.strip("`")
-    return mark.role == "alone" and not mark.term and bool(_WORDS.fullmatch(text) or _AMOUNT.fullmatch(text))
+    return mark.role == "alone" and bool(_WORDS.fullmatch(text) or _AMOUNT.fullmatch(text))
 
 
 def is_placeholder(mark: Mark) -> bool:
     """Return True for a mark with a text that is no word: `%s`, `{name}`, a URL, an emoji."""
-    return not is_tag(mark) and not mark.term and not is_word(mark)
+    return not is_tag(mark) and not is_word(mark)
 
 
 def empty_pairs(masked: MaskedText, hidden: Collection[str]) -> set[str]:

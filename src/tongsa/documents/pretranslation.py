@@ -12,7 +12,6 @@ from tongsa.documents.memory import Memory
 from tongsa.documents.placeholders import mask
 from tongsa.documents.tagged import tagged, untagged
 from tongsa.formats.segments import Content, Near, Outcome, Segment, plain
-from tongsa.translation.glossary import Glossary
 
 ADAPTED = 0.95
 """Confidence of an entry whose numbers or placeholders were replaced."""
@@ -54,4 +53,4 @@ def _written(segment: Segment, source: str, target: str) -> Content | None:
 
 
 def _placeholders(text: str) -> Counter[str]:
-    return Counter(mark.text for masked in mask((text,), Glossary()) for mark in masked.marks.values())
+    return Counter(mark.text for masked in mask((text,)) for mark in masked.marks.values())

@@ -1,4 +1,4 @@
-"""Strategies for translating a sentence with marks (placeholders, tags, terms), from the best to the safest.
+"""Strategies for translating a sentence with marks (placeholders, tags), from the best to the safest.
 
     shown          placeholders stay in the text
     numbered       placeholders are written `{1}`, `{2}`, ...: short, and all alike
@@ -28,7 +28,6 @@ from tongsa.documents.projection import project_tags
 from tongsa.documents.units import View, view
 from tongsa.translation.alignment import TokenAlignment
 from tongsa.translation.confidence import CUT, weighted_mean
-from tongsa.translation.glossary import seen_form
 from tongsa.translation.sentences import has_letters
 
 _BEFORE = re.compile(r"[\W_]++")
@@ -99,15 +98,11 @@ class Whole:
 
     NOTE = "marks placed without an alignment"
 
-    def __init__(self, placeholders: Literal["shown", "numbered", "hidden"], *, target_terms: bool = False) -> None:
-        """`target_terms`: show terms in their target form."""
+    def __init__(self, placeholders: Literal["shown", "numbered", "hidden"]) -> None:
         self.placeholders = placeholders
-        self.target_terms = target_terms
 
     def texts(self, sentence: MaskedSentence) -> list[str]:
         marks = sentence.masked.marks.values()
-        if self.target_terms and not any(mark.term for mark in marks):
-            return []
         if self.placeholders != "shown" and not any(map(is_placeholder, marks)):
             return []
         if self.placeholders == "numbered" and re.search(r"\{\d", sentence.masked.text):
@@ -134,9 +129,7 @@ class Whole:
         found = locate(seen.source, [mask for mask in seen.view.shown if mask not in lost], text)
         if not found:
             return None
-        terms = {mask: found.marks[mask] for mask in found.marks if found.marks[mask].term}
-        masked = MaskedText(found.text, {**sentence.masked.marks, **terms})
-        candidate = _checked(sentence, masked, translations)
+        candidate = _checked(sentence, MaskedText(found.text, sentence.masked.marks), translations)
         return replace(candidate, notes=(*notes, *candidate.notes)) if candidate else None
 
     def _seen(self, masked: MaskedText) -> Seen:
@@ -149,8 +142,6 @@ class Whole:
                 marks[mask] = replace(mark, text=f"{{{next(numbers)}}}")
             elif is_placeholder(mark) and self.placeholders == "hidden":
                 hidden.add(mask)
-            elif mark.term and self.target_terms:
-                marks[mask] = replace(mark, text=mark.output)
             elif is_word(mark):
                 marks[mask] = replace(mark, text=mark.text.strip("`"))
             if mark.role == "alone" and not mark.text:
@@ -226,7 +217,7 @@ def _core(piece: str) -> str:
 
 
 SHOWN, NUMBERED, HIDDEN = Whole("shown"), Whole("numbered"), Whole("hidden")
-LAST_RESORTS: tuple[Strategy, ...] = (Whole("shown", target_terms=True), PieceByPiece())
+LAST_RESORT = PieceByPiece()
 
 
 def _checked(
@@ -246,27 +237,16 @@ def _checked(
 
 def locate(source: MaskedText, masks: Sequence[str], text: str) -> MaskedText | None:
     """Replace words by the masks they represent; None if a word is not found, or found too often."""
-    marks = dict(source.marks)
     literal: dict[str, list[str]] = {}
     for mask in masks:
-        if not source.marks[mask].term:
-            literal.setdefault(source.marks[mask].text, []).append(mask)
+        literal.setdefault(source.marks[mask].text, []).append(mask)
     for word in sorted(literal, key=len, reverse=True):  # the longest first: `%s` may be part of `%(name)s`
         places = occurrences(word, text)
         if len(places) != len(literal[word]):
             return None
         for place, mask in reversed([*zip(places, literal[word], strict=True)]):
             text = text[:place] + mask + text[place + len(word) :]
-    for mask in masks:
-        mark = source.marks[mask]
-        if not mark.term:
-            continue
-        match = seen_form(mark.output, text)
-        if not match:
-            return None
-        text = text[: match.start()] + mask + text[match.end() :]
-        marks[mask] = replace(mark, written=match.group())
-    return MaskedText(text, marks)
+    return MaskedText(text, source.marks)
 
 
 def occurrences(word: str, text: str) -> list[int]:

@@ -15,7 +15,7 @@ from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged
 from tongsa.documents.pretranslation import from_memory, near_entry
 from tongsa.documents.strategies import (
     HIDDEN,
-    LAST_RESORTS,
+    LAST_RESORT,
     NUMBERED,
     SHOWN,
     Candidate,
@@ -67,6 +67,21 @@ class Resources:
     """Likeness from which the memory's translation of a similar text is used; by default such entries are shown."""
 
 
+@dataclass(frozen=True)
+class _WithGlossary:
+    """A translator that uses the terms of a glossary."""
+
+    translator: TranslatorLike
+    glossary: Glossary
+
+    @property
+    def card(self) -> CardLike:
+        return self.translator.card
+
+    def translate(self, texts: Sequence[str], options: TranslateOptions, /) -> Sequence[SentenceTranslation]:
+        return self.translator.translate(texts, replace(options, glossary=self.glossary or None))
+
+
 @dataclass
 class _Plan:
     """A segment to translate, split into sentences with masked marks."""
@@ -87,10 +102,11 @@ def translate_segments(
 ) -> list[Outcome]:
     """Return an outcome for each segment, in order. Every mark of a segment is in its outcome exactly once."""
     resources = resources or Resources()
+    translator = _WithGlossary(translator, resources.glossary)
     groups: list[list[Outcome | _Plan]] = []
     for segment in segments:
         known = _left(segment) or from_memory(segment, resources.memory, resources.fuzzy)
-        groups.append([known] if known else _plans(segment, resources.glossary, translator.card.source))
+        groups.append([known] if known else _plans(segment, translator.card.source))
     plans = [each for group in groups for each in group if isinstance(each, _Plan)]
     sentences = [sentence for plan in plans for sentence in plan.sentences()]
     candidates = iter(_candidates(sentences, translator, show or Silent()))
@@ -109,13 +125,13 @@ def translate_segments(
     return [checked(*pair, resources.glossary) for pair in zip(segments, outcomes, strict=True)]
 
 
-def _plans(segment: Segment, glossary: Glossary, language: str) -> list[Outcome | _Plan]:
+def _plans(segment: Segment, language: str) -> list[Outcome | _Plan]:
     """Return a plan for the segment, or an outcome if there is nothing to translate; several for very many marks."""
     plans: list[Outcome | _Plan] = []
-    masked_texts = mask(segment.content, glossary)
+    masked_texts = mask(segment.content)
     for masked in masked_texts:
         part = segment if len(masked_texts) == 1 else replace(segment, content=_flattened(masked), accepts=None)
-        if has_letters(masked.text) or any(mark.term for mark in masked.marks.values()):
+        if has_letters(masked.text):
             sentences = [each for line in masked.lines() for each in cut(line, language, longest=LONGEST)]
             plans.append(_Plan(part, masked, sentences))
         else:
@@ -158,11 +174,7 @@ def _branches(masked: MaskedText) -> bool:
 def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike, show: Show) -> list[Candidate | None]:
     """Return the best candidate for each sentence, in as few batches as possible."""
     found: list[Candidate | None] = [None] * len(sentences)
-    waiting = [
-        index
-        for index, sentence in enumerate(sentences)
-        if has_letters(sentence.masked.text) or any(mark.term for mark in sentence.masked.marks.values())
-    ]
+    waiting = [index for index, sentence in enumerate(sentences) if has_letters(sentence.masked.text)]
     translations: dict[tuple[str, bool], SentenceTranslation] = {}
 
     def tried(strategy: Strategy, wanted: Iterable[int]) -> dict[int, Candidate | None]:
@@ -189,11 +201,10 @@ def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike,
     numbered = tried(NUMBERED, unsure)
     for index in waiting:
         found[index] = best(shown.get(index), numbered.get(index), hidden.get(index))
-    for strategy in LAST_RESORTS:
-        waiting = [index for index in waiting if found[index] is None]
-        translate(strategy, wanted=waiting)
-        for index, candidate in tried(strategy, waiting).items():
-            found[index] = candidate
+    waiting = [index for index in waiting if found[index] is None]
+    translate(LAST_RESORT, wanted=waiting)
+    for index, candidate in tried(LAST_RESORT, waiting).items():
+        found[index] = candidate
     return found
 
 
@@ -219,9 +230,8 @@ def _translated(
 def _outcome(plan: _Plan, candidates: list[Candidate | None], card: CardLike, memory: Memory) -> Outcome:
     near = near_entry(plan.segment, memory)
     texts = [each.masked.text if each else None for each in candidates]
-    written = MaskedText(
-        join_texts(plan.parts, texts, card.source, card.target), _marks(plan, candidates), plan.masked.escapes
-    )
+    text = join_texts(plan.parts, texts, card.source, card.target)
+    written = MaskedText(text, plan.masked.marks, plan.masked.escapes)
     if not any(candidates) or not acceptable(plan.segment, plan.masked, written.text):
         return Outcome(
             content=plan.segment.content,
@@ -247,15 +257,6 @@ def _outcome(plan: _Plan, candidates: list[Candidate | None], card: CardLike, me
     if numbers(plain(written.content())) != numbers(plain(plan.masked.content())):
         notes["numbers differ"] = None
     return Outcome(content=content, state="translated", confidence=confidence, notes=tuple(notes), near=near)
-
-
-def _marks(plan: _Plan, candidates: Iterable[Candidate | None]) -> dict[str, Mark]:
-    """Return the marks as written in the translation, where a glossary term may be inflected."""
-    marks = dict(plan.masked.marks)
-    for candidate in candidates:
-        if candidate:
-            marks.update(candidate.masked.marks)
-    return marks
 
 
 def _flattened(written: MaskedText) -> Content:

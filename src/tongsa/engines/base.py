@@ -16,8 +16,14 @@ class Engine(Protocol):
 
     name: str
 
-    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        """Return the best hypotheses of each source, in the order of the sources."""
+    def translate(
+        self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]] = ()
+    ) -> list[list[Hypothesis]]:
+        """Return the best hypotheses of each source, in the order of the sources.
+
+        With prefixes, one for each source, all hypotheses of a source begin with its prefix; tokens, probabilities and
+        alignments include it.
+        """
 
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probabilities of the tokens of each target, and of its end."""

@@ -37,6 +37,18 @@ ROWS = 64
 """Most hypotheses in a batch on a CPU: their scores for the whole vocabulary should fit into the cache."""
 
 
+class Input(NamedTuple):
+    """A sentence to search for."""
+
+    source: Sequence[int]
+    limit: int
+    """Maximum length of the output, with the end."""
+    prefix: Sequence[int] = ()
+    """Tokens that all hypotheses begin with."""
+    prefix_score: float = 0.0
+    """Log-probability of the prefix, which CTranslate2 leaves out."""
+
+
 class Result(NamedTuple):
     """CTranslate2's result for a sentence, copied out of its own object once."""
 
@@ -121,14 +133,18 @@ class CTranslate2Engine:
             shortlist=shortlist,
         )
 
-    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
-        limits = self._limits(sources, search)
+    def translate(
+        self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]] = ()
+    ) -> list[list[Hypothesis]]:
+        limits = self._limits(sources, search, prefixes)
         within = [i for i, ids in enumerate(sources) if not self._too_long(len(ids), limits[i])]
-        here = self._translate([self._cut(sources[i]) for i in within], [limits[i] for i in within], search)
+        inputs = [Input(self._cut(sources[i]), limits[i], prefixes[i] if prefixes else ()) for i in within]
+        here = self._translate(self._with_prefix_scores(inputs) if prefixes else inputs, search)
         found = dict(zip(within, here, strict=True))
         beyond = [i for i in range(len(sources)) if i not in found]
         if beyond:
-            slow = self._native().translate([sources[i] for i in beyond], search)
+            given = [prefixes[i] for i in beyond] if prefixes else ()
+            slow = self._native().translate([sources[i] for i in beyond], search, given)
             note = f"by the native engine: CTranslate2 has {self.longest:,} positions"
             found |= zip(beyond, ([one._replace(note=note) for one in group] for group in slow), strict=True)
         for i in within:
@@ -163,9 +179,17 @@ class CTranslate2Engine:
             max_queued_batches=-1,
         )
 
-    def _limits(self, sources: Sequence[Sequence[int]], search: Search) -> list[int]:
+    def _limits(self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]]) -> list[int]:
         longest = None if self.endless else self.longest
-        return [length_limit(len(ids) + 1, search, longest) for ids in sources]
+        limits = [length_limit(len(ids) + 1, search, longest) for ids in sources]
+        return [max(limit, len(ids) + 2) for limit, ids in zip(limits, prefixes, strict=True)] if prefixes else limits
+
+    def _with_prefix_scores(self, inputs: list[Input]) -> list[Input]:
+        scored = self.score([each.source for each in inputs], [each.prefix for each in inputs])
+        return [
+            each._replace(prefix_score=sum(tokens[:-1]))  # without the end
+            for each, tokens in zip(inputs, scored, strict=True)
+        ]
 
     def _too_long(self, length: int, limit: int) -> bool:
         """Return True for a source beyond the table of positions; the native engine's sinusoids have no limit."""
@@ -175,41 +199,39 @@ class CTranslate2Engine:
         """Cut a source at the last learned position, as the native engine does."""
         return ids if len(ids) < self.longest else ids[: self.longest - 1]
 
-    def _translate(self, sources: list[Sequence[int]], limits: list[int], search: Search) -> list[list[Hypothesis]]:
-        found = self._search(sources, limits, search)
+    def _translate(self, inputs: list[Input], search: Search) -> list[list[Hypothesis]]:
+        found = self._search(inputs, search)
         never = self._unwritable
         again = [i for i, group in enumerate(found) if not all(never.isdisjoint(one.ids) for one in group)]
         if again:
             # Only now: to forbid pieces in CTranslate2 changes the probabilities of all others.
-            those = [sources[i] for i in again]
-            allowed = self._search(those, [limits[i] for i in again], search, forbid=True)
+            those = [inputs[i] for i in again]
+            allowed = self._search(those, search, forbid=True)
             every = [(i, j) for i, group in enumerate(allowed) for j in range(len(group))]
             self._add_scores(every, allowed, those, search)
             for i, group in zip(again, allowed, strict=True):
                 found[i] = _best(group, search.nbest)
         return found
 
-    def _search(
-        self, sources: list[Sequence[int]], limits: list[int], search: Search, *, forbid: bool = False
-    ) -> list[list[Hypothesis]]:
+    def _search(self, inputs: list[Input], search: Search, *, forbid: bool = False) -> list[list[Hypothesis]]:
         """Search for each source; `forbid` excludes the pieces that may not be written."""
-        batches = self._batches([len(ids) + 1 for ids in sources], search)
-        found: list[list[Hypothesis]] = [[] for _ in sources]
+        batches = self._batches([len(each.source) + 1 for each in inputs], search)
+        found: list[list[Hypothesis]] = [[] for _ in inputs]
         cut: dict[int, Result] = {}
-        for i, result in self._run(sources, limits, batches, search, forbid=forbid):
-            if all(len(pieces) < limits[i] and pieces[-1:] == [ENDING] for pieces in result.hypotheses):
+        for i, result in self._run(inputs, batches, search, forbid=forbid):
+            limit = inputs[i].limit
+            if all(len(pieces) < limit and pieces[-1:] == [ENDING] for pieces in result.hypotheses):
                 found[i] = self._ranked(result, search)
             else:
                 cut[i] = result
         if cut:
-            self._finish(cut, sources, limits, found, search, forbid=forbid)
+            self._finish(cut, inputs, found, search, forbid=forbid)
         return found
 
     def _finish(
         self,
         cut: dict[int, Result],
-        sources: list[Sequence[int]],
-        limits: list[int],
+        inputs: list[Input],
         found: list[list[Hypothesis]],
         search: Search,
         *,
@@ -219,39 +241,40 @@ class CTranslate2Engine:
 
         A batch is searched up to the limit of its longest sentence; sentences that exceed their own are searched again.
         """
-        beyond = [i for i, result in cut.items() if max(map(len, result.hypotheses)) >= limits[i]]
-        alike = [[i for i in beyond if limits[i] == limit] for limit in sorted({limits[i] for i in beyond})]
-        cut |= self._run(sources, limits, alike, search, forbid=forbid)
+        beyond = [i for i, result in cut.items() if max(map(len, result.hypotheses)) >= inputs[i].limit]
+        limits = sorted({inputs[i].limit for i in beyond})
+        alike = [[i for i in beyond if inputs[i].limit == limit] for limit in limits]
+        cut |= self._run(inputs, alike, search, forbid=forbid)
         for i, result in cut.items():
-            found[i] = self._hypotheses(result, limits[i], search)
+            found[i] = self._hypotheses(result, inputs[i].limit, search)
         unscored = [(i, j) for i in cut for j, one in enumerate(found[i]) if not one.ended]
-        self._add_scores(unscored, found, sources, search)
+        self._add_scores(unscored, found, inputs, search)
         for i in cut:
             found[i] = _best(found[i], search.nbest)
 
     def _run(
-        self,
-        sources: list[Sequence[int]],
-        limits: list[int],
-        batches: Iterable[list[int]],
-        search: Search,
-        *,
-        forbid: bool,
+        self, inputs: list[Input], batches: Iterable[list[int]], search: Search, *, forbid: bool
     ) -> Iterator[tuple[int, Result]]:
         """Yield the index of each source with CTranslate2's result; all cores work on the batches."""
         translator, options = self._searching(search)
         if forbid:
             options["suppress_sequences"] = [[self._target[id]] for id in self._unwritable]
+        prefixed = any(each.prefix for each in inputs)
+        options["use_vmap"] = self.shortlist and not prefixed  # a shortlist may lack pieces of a prefix
         waiting: dict[int, Any] = {}
         for places in batches:
             # The limit counts the end; CTranslate2 may spend its last step on any other token.
-            steps = max(1, max(limits[i] for i in places) - 1)
-            batch = [[self._source[id] for id in sources[i]] for i in places]
+            steps = max(1, max(inputs[i].limit for i in places) - 1)
+            batch = [[self._source[id] for id in inputs[i].source] for i in places]
+            if prefixed:
+                options["target_prefix"] = [[self._target[id] for id in inputs[i].prefix] for i in places]
             results = translator.translate_batch(batch, max_decoding_length=steps, **options)
             first = self._first_steps(batch) if search.alignment else [None] * len(batch)
             waiting.update(zip(places, zip(results, first, strict=True), strict=True))
         for i, (result, first_step) in waiting.items():
-            yield i, _result(result.result(), first_step and first_step.result())
+            ready = _result(result.result(), first_step and first_step.result())
+            given = inputs[i].prefix_score
+            yield i, ready._replace(scores=[given + score for score in ready.scores]) if given else ready
 
     def _first_steps(self, batch: list[list[str]]) -> list[Any]:
         """Compute the attention of the first step, which is the same for all hypotheses of a sentence.
@@ -278,7 +301,6 @@ class CTranslate2Engine:
             "min_decoding_length": 0,
             "length_penalty": NO_PENALTY,
             "max_input_length": 0,
-            "use_vmap": self.shortlist,
         }
         if search.sampling:
             options |= _sampling(search.sampling, search.nbest)
@@ -327,14 +349,14 @@ class CTranslate2Engine:
         self,
         places: list[tuple[int, int]],
         found: list[list[Hypothesis]],
-        sources: Sequence[Sequence[int]],
+        inputs: Sequence[Input],
         search: Search,
     ) -> None:
         """Score hypotheses whose own score is not the native engine's: it lacks the end, or pieces were forbidden."""
         if not places:
             return
         alpha = _alpha(search)
-        scored = self.score([sources[i] for i, _ in places], [found[i][j].ids for i, j in places])
+        scored = self.score([inputs[i].source for i, _ in places], [found[i][j].ids for i, j in places])
         for (i, j), tokens in zip(places, scored, strict=True):
             penalty = float(length_penalty(len(tokens), alpha))
             found[i][j] = found[i][j]._replace(log_probability=sum(tokens), score=sum(tokens) / penalty)

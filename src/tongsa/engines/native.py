@@ -60,12 +60,16 @@ class NativeEngine:
             batch_tokens=card.recipe.decoding.batch_tokens,
         )
 
-    def translate(self, sources: Sequence[Sequence[int]], search: Search) -> list[list[Hypothesis]]:
+    def translate(
+        self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]] = ()
+    ) -> list[list[Hypothesis]]:
         width = search.nbest if search.sampling else max(search.beam, search.nbest)
         found: list[list[Hypothesis]] = [[] for _ in sources]
         for places in similar_lengths([len(ids) + 1 for ids in sources], max(1, self.batch_tokens // width)):
             source, mask = self._source([sources[i] for i in places])
-            for i, hypotheses in zip(places, decode(self.model, source, mask, search, self.special), strict=True):
+            given = [prefixes[i] for i in places] if prefixes else ()
+            decoded = decode(self.model, source, mask, search, self.special, prefixes=given)
+            for i, hypotheses in zip(places, decoded, strict=True):
                 found[i] = self._noted(hypotheses, sources[i])
             if search.alignment:
                 self._align([(i, j) for i in places for j in range(len(found[i]))], sources, found)

@@ -30,13 +30,11 @@ class Mark:
     text: str = ""
     """Text that the model may see for it: `%s`, a URL; empty for a tag."""
     written: str | None = None
-    """Text to write instead, if it differs from `text`: the target form of a term."""
+    """Text to write instead, if it differs from `text`: code with its quotes, an escape."""
     ordered: bool = False
     """The order among such marks matters: the first `%s` is the first argument."""
     breaks: bool = False
     """Ends a line, as `<br>` does: the text before and after it is translated separately."""
-    term: bool = False
-    """A glossary term, which may be inflected in the translation."""
 
     @property
     def output(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from tongsa.decoding.search import Search
+from tongsa.translation.glossary import Glossary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,8 @@ class TranslateOptions:
     """Return tokens, ids and confidence. Without them only text, score and notes are returned, which is faster."""
     words: bool = False
     """Also return the confidence of each word, which takes a second pass over the translation."""
+    glossary: Glossary | None = None
+    """Terms that translations must hold; see `tongsa.translation.terms`."""
     split: Literal["long", "always"] = "long"
     """Which texts are cut into sentences: those longer than any the model was trained on, or all of them. With `always`
     the white space between sentences is kept, and what has no letters is copied."""

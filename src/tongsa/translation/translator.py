@@ -24,9 +24,11 @@ from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
+from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
+from tongsa.translation.terms import Draft, place_terms
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -173,17 +175,50 @@ class Translator:
     def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
         is_foreign = self.subwords.source.is_foreign
         known = [place for place, (_, ids) in enumerate(sentences) if ids and not is_foreign(ids)]
-        sources = [sentences[place].ids for place in known]
+        terms = self._terms(sentences, known, options.glossary)
         search = options.search_settings(self.search)
-        found = self.engine.translate(sources, search)
-        if not all(found):
-            raise DirectoryError("the model gives no translation", "Its weights may be damaged:  tongsa doctor DIR")
         full = options.tokens or options.words or search.alignment
-        made = dict(zip(known, self._made(sources, found, full=full), strict=True))
+        plain = [place for place in known if place not in terms]
+        sources = [sentences[place].ids for place in plain]
+        made = dict(zip(plain, self._searched(sources, search, full=full), strict=True))
+        if terms:
+            placed = self._with_terms([sentences[place] for place in terms], list(terms.values()), search)
+            made |= zip(terms, placed, strict=True)
         if options.words:
+            sources = [sentences[place].ids for place in made]
             scores = self.score_ids(sources, [each.ids for each in made.values()])
             made = {place: with_words(each, logs) for (place, each), logs in zip(made.items(), scores, strict=True)}
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
+
+    def _searched(self, sources: list[list[int]], search: Search, *, full: bool) -> Iterator[Translation]:
+        found = self.engine.translate(sources, search)
+        if not all(found):
+            raise DirectoryError("the model gives no translation", "Its weights may be damaged:  tongsa doctor DIR")
+        return self._made(sources, found, full=full)
+
+    @staticmethod
+    def _terms(
+        sentences: Sequence[Sentence], known: Sequence[int], glossary: Glossary | None
+    ) -> dict[int, Sequence[Term]]:
+        """Return the terms of the glossary in each sentence that has any, by its index."""
+        if not glossary:
+            return {}
+        return {place: found for place in known if (found := glossary.find(tidy(sentences[place].text)))}
+
+    def _with_terms(
+        self, sentences: Sequence[Sentence], terms: Sequence[Sequence[Term]], search: Search
+    ) -> list[Translation]:
+        """Translate sentences, and place their terms in the translations and in the alternatives."""
+        aligned = replace(search, alignment=True, scores=True)
+        found = list(self._searched([sentence.ids for sentence in sentences], aligned, full=True))
+        drafts = [
+            Draft(sentence=sentence, terms=wanted, translation=each)
+            for sentence, wanted, best in zip(sentences, terms, found, strict=True)
+            for each in (replace(best, alternatives=()), *best.alternatives)
+        ]
+        placed = iter(place_terms(self, drafts, search))
+        groups = [[next(placed) for _ in range(1 + len(best.alternatives))] for best in found]
+        return [replace(best, alternatives=tuple(others)) if others else best for best, *others in groups]
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[list[float]]:
         """Return the log-probabilities of each target's tokens and end, given its source."""
@@ -223,7 +258,7 @@ class Translator:
         texts = self.subwords.target.decode_many([ids for ids, _ in written])
         made = iter(
             [
-                self._full(text, source, ids, one, _notes(repeated, one))
+                self.detailed(text, source, ids, one, _notes(repeated, one))
                 if full
                 else Translation(
                     text=text, score=one.score, log_probability=one.log_probability, notes=_notes(repeated, one)
@@ -235,9 +270,10 @@ class Translator:
             best, *others = [next(made) for _ in group]
             yield replace(best, alternatives=tuple(others)) if others else best
 
-    def _full(
+    def detailed(
         self, text: str, source: list[int], ids: list[int], hypothesis: Hypothesis, notes: tuple[str, ...]
     ) -> Translation:
+        """Return a translation of a source with all its details."""
         scored = not math.isnan(hypothesis.log_probability)  # a search may skip the scores
         return Translation(
             text=text,

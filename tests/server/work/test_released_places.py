@@ -15,7 +15,7 @@ from tests.server.in_process import Shouting, asked, serving
 from tongsa.base.errors import DirectoryError, MissingExtraError, UsageError
 from tongsa.server.work import queued
 from tongsa.server.work.glossaries import Glossaries
-from tongsa.translation import glossary
+from tongsa.translation.glossary import Glossary
 
 FAILURES = [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, MemoryError, asyncio.CancelledError]
 LARGE = "exhausted " * 300
@@ -125,7 +125,7 @@ def test_a_long_text_is_never_cut_encoded_or_joined_in_the_event_loop(
     for name in ("cut", "is_plain", "_joined", "_checked"):
         monkeypatch.setattr(queued, name, watched(name, getattr(queued, name)))
     monkeypatch.setattr(Shouting, "encode", watched("encode", Shouting.encode))
-    monkeypatch.setattr(glossary.Glossary, "__post_init__", watched("terms", glossary.Glossary.__post_init__))
+    monkeypatch.setattr(Glossary, "find", watched("terms", Glossary.find))
     text = "Some words here. " * 500
     with serving(tmp_path) as client:
         found = client.post("/translate", json=asked(text, **more)).json()["translatedText"]
@@ -149,15 +149,24 @@ def test_a_glossary_is_read_and_searched_for_outside_of_the_event_loop(
 
     monkeypatch.setattr(Glossaries, "terms", watched(Glossaries.terms))
     monkeypatch.setattr(Glossaries, "_write", watched(Glossaries._write))
-    monkeypatch.setattr(glossary.Glossary, "__post_init__", watched(glossary.Glossary.__post_init__))
-    terms = "\n".join(f"term{number}\tBEGRIFF{number}" for number in range(queued.MANY_TERMS + 1))
+    terms = "\n".join(f"term{number}\tBEGRIFF{number}" for number in range(101))
     with serving(tmp_path) as client:
         made = client.post("/v2/glossaries", json={"name": "a", "entries": terms, **DIRECTION}).json()
         assert threads == [True, True]
+        find = Glossary.find
+        monkeypatch.setattr(Glossary, "find", lambda *given: (threads.append(_in_the_loop()), find(*given))[1])
         asking = {"text": ["the term7 here"], "glossary_id": made["glossary_id"], **DIRECTION}
         answer = client.post("/v2/translate", json=asking).json()
         assert answer["translations"][0]["text"] == "THE BEGRIFF7 HERE"
-        assert threads == [True, True], "so many terms are searched for in a worker process"
+        assert threads[2:] == [False], "terms are searched for by the thread that translates"
+
+
+def _in_the_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 DIRECTION = {"source_lang": "en", "target_lang": "de"}

@@ -36,6 +36,7 @@ from tongsa.server.work.queued import TextOptions
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import TranslatorChain
 from tongsa.text.languages import language_name
+from tongsa.translation.glossary import Glossary
 
 T = TypeVar("T")
 API = Interface(name="DeepL", error=Message, prefixes=("/v2/", "/v3/"), missing_key=403)
@@ -85,19 +86,16 @@ async def _chains(service: Service, given: Translate) -> list[TranslatorChain]:
 
 def _options(call: Call[Translate], chain: TranslatorChain) -> TextOptions:
     given = call.parameters
-    terms: dict[str, str] = {}
+    glossary: Glossary | None = None
     if given.glossary_id:
         if not given.source_lang:
             raise invalid("glossary_id needs source_lang")
-        if len(chain.translators) != 1:
-            raise invalid("a glossary needs a translator of exactly this direction")
-        stored = call.service.glossaries.find(given.glossary_id, call.owner)
-        terms = stored.dictionary(chain.source, chain.target).terms
+        glossary = call.service.glossary(given.glossary_id, call.owner, chain)
     tags = tuple(name.strip() for names in given.ignore_tags for name in names.split(",") if name.strip())
     if len(tags) > MAX_TAGS:
         raise invalid(f"more than {MAX_TAGS} ignore_tags")
     kind: Literal["text", "html", "xml"] = given.tag_handling or "text"
-    return TextOptions(kind=kind, whole=given.split_sentences == "0", terms=terms, untouched=tags)
+    return TextOptions(kind=kind, whole=given.split_sentences == "0", glossary=glossary, untouched=tags)
 
 
 @API.route("GET", "/v2/languages", LanguageType, list[Language], needs=KEY)

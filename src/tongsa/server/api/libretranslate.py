@@ -50,7 +50,10 @@ async def translate(call: Call[Translate]) -> object:
     if not limits.allows("alternatives", given.alternatives):
         raise invalid(f"alternatives must be at most {limits.alternatives}")
     chains, detected = await _chains(call.service, given.source, given.target, given.texts)
+    if given.glossary and given.source.lower() == "auto":
+        raise invalid("a glossary needs the source language")
     options = TextOptions(
+        glossary=call.service.glossary(given.glossary, call.owner, chains[0]) if given.glossary else None,
         kind=given.format,
         alternatives=given.alternatives,
         confidence=given.confidence and given.format == "text",

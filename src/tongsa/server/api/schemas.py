@@ -29,6 +29,7 @@ class Translate(Keyed):
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, BeforeValidator(_number), Field(ge=0)] = 0
     confidence: bool = Field(default=False, description="Also return how reliable each word is")
+    glossary: str = Field(default="", description="Use the terms of this glossary, made at /v2/glossaries")
 
     @property
     def texts(self) -> list[str]:

@@ -13,12 +13,14 @@ import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from tongsa.base.errors import UsageError, WriteError
 from tongsa.base.files import cannot_write, make_directory, remove_durably, write_atomically
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.refusals import Refusal, invalid
+from tongsa.translation.glossary import Glossary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,11 @@ class Dictionary:
     source: str
     target: str
     terms: dict[str, str]
+
+    @cached_property
+    def glossary(self) -> Glossary:
+        """The same object for all requests, so that their sentences may share a batch."""
+        return Glossary(self.terms)
 
     def tsv(self) -> str:
         return "\n".join(f"{source}\t{target}" for source, target in self.terms.items())

@@ -1,4 +1,4 @@
-"""Translate texts and files with parts that must be kept: tags, placeholders, terms.
+"""Translate texts and files with parts that must be kept: tags and placeholders.
 
 Each text becomes a document of `tongsa.documents`; those of a request are translated together, through a third
 language or not. Runs in worker processes, and for short texts in threads of the service.
@@ -7,18 +7,17 @@ language or not. Runs in worker processes, and for short texts in threads of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from tongsa.documents import Options, default_target, read_document
-from tongsa.documents.translate import CardLike, Resources, translate_segments
+from tongsa.documents.translate import CardLike, translate_segments
 from tongsa.formats.html import open_document as open_html
 from tongsa.formats.segments import Document, Languages, Mark, Outcome, Segment
 from tongsa.formats.spans import SpanDocument
 from tongsa.translation.confidence import Word, same_for_all_words, weighted_mean
-from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import TextPlan, Translation, cut
 
@@ -160,8 +159,6 @@ class MarkedTexts:
     texts: Sequence[str]
     kind: TextKind
     untouched: tuple[str, ...] = ()
-    terms: Mapping[str, str] = field(default_factory=dict)
-    """The terms of the request's glossary."""
 
     def documents(self, texts: Sequence[str], languages: Languages) -> list[TextDocument]:
         """The texts, or their translations by a first translator, as documents."""
@@ -186,14 +183,13 @@ def translate_marked(
 
 
 def _through(marked: MarkedTexts, translators: Sequence[RequestTranslator]) -> list[TranslatedText]:
-    resources = Resources(glossary=Glossary(dict(marked.terms)))
     translated = [TranslatedText(text, confidence=1.0) for text in marked.texts]
     for translator in translators:
         languages = Languages(source=translator.card.source, target=translator.card.target)
         documents = marked.documents([each.text for each in translated], languages)
         groups = [list(document.segments) for document in documents]
         segments = [segment for group in groups for segment in group]
-        outcomes = iter(translate_segments(segments, translator, resources))
+        outcomes = iter(translate_segments(segments, translator))
         done = [[next(outcomes) for _ in group] for group in groups]
         translated = [
             _translated_text(before, document.text(group), group)

@@ -60,7 +60,6 @@ class Workers:
             "texts": marked.texts,
             "kind": marked.kind,
             "untouched": marked.untouched,
-            "terms": marked.terms,
             "alternatives": alternatives,
             "cards": _cards(translators),
         }

@@ -26,6 +26,7 @@ from tongsa.server.work.queue import Queue
 from tongsa.server.work.translators import TranslatorChain
 from tongsa.text.lines import tidy
 from tongsa.translation.confidence import same_for_all_words
+from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.sentences import Part, Sentence, TextPlan, Translation, cut, with_words
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LARGE = 2_000
 """Texts of at least this many characters are cut in a worker process, to keep the event loop free."""
-MANY_TERMS = 100
-"""With more terms than this, even short texts are searched for them in a worker process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +48,10 @@ class TextOptions:
     """Also return the confidence of each word."""
     whole: bool = False
     """Do not split the text into sentences."""
-    terms: Mapping[str, str] = field(default_factory=dict)
-    """Terms of a glossary."""
+    glossary: Glossary | None = None
+    """Terms to use, of a chain with one translator."""
     untouched: tuple[str, ...] = ()
     """Names of XML elements to leave as they are."""
-
-    @property
-    def plain(self) -> bool:
-        return self.kind == "text" and not self.terms
 
 
 class QueuedTranslator:
@@ -79,7 +74,7 @@ class QueuedTranslator:
         if not chain.translators:
             return [TranslatedText(text, confidence=1.0, words=tuple(same_for_all_words(text, 1.0))) for text in texts]
         steps = chain_steps(chain, options)
-        found = await self._plain_texts(texts, steps, options) if options.plain else {}
+        found = await self._plain_texts(texts, steps, options) if options.kind == "text" else {}
         rest = [index for index in range(len(texts)) if index not in found]
         if rest:
             translated = await self._marked_texts([texts[index] for index in rest], steps, options)
@@ -132,8 +127,8 @@ class QueuedTranslator:
         self, texts: Sequence[str], steps: Sequence[ChainStep], options: TextOptions
     ) -> list[TranslatedText]:
         """Translations of texts with marks: in a thread, or where reading them may take long, in a worker process."""
-        marked = MarkedTexts(texts=texts, kind=options.kind, untouched=options.untouched, terms=options.terms)
-        if is_large(texts) or len(options.terms) > MANY_TERMS:
+        marked = MarkedTexts(texts=texts, kind=options.kind, untouched=options.untouched)
+        if is_large(texts):
             return await self._in_thread(
                 self._large,
                 lambda queue: self.workers.texts(
@@ -199,7 +194,8 @@ def is_large(texts: Sequence[str]) -> bool:
 def chain_steps(chain: TranslatorChain, options: TextOptions) -> list[ChainStep]:
     """Only the last translator returns alternatives and the confidence of words."""
     *first, last = chain.translators
-    return [*map(ChainStep, first), ChainStep(last, alternatives=options.alternatives, words=options.confidence)]
+    asked = TranslateOptions(alternatives=options.alternatives, glossary=options.glossary)
+    return [*map(ChainStep, first), ChainStep(last, asked, words=options.confidence)]
 
 
 @dataclass(frozen=True)
@@ -207,7 +203,8 @@ class ChainStep:
     """One translator of a chain, and what it has translated for the request."""
 
     translator: Translator
-    alternatives: int = 0
+    options: TranslateOptions = field(default_factory=TranslateOptions)
+    """The options of the request."""
     words: bool = False
     cache: Cache = field(default_factory=dict)
 
@@ -215,7 +212,7 @@ class ChainStep:
         """The translator for a thread."""
 
         def run(texts: Sequence[str], options: TranslateOptions) -> list[Translation]:
-            kind = TranslateSentences(self.translator, replace(options, alternatives=self.alternatives))
+            kind = TranslateSentences(self.translator, replace(self.options, alignment=options.alignment))
             return queue.run(kind, self.translator.encode(texts))
 
         return RequestTranslator(self.translator.card, run, self.cache)
@@ -224,7 +221,7 @@ class ChainStep:
         """The translation of each text; None where a sentence lost or gained something that must be kept."""
         groups = [plan.sentences for plan in plans]
         sentences = await run(lambda: self.translator.encode([text for group in groups for text in group]))
-        kind = TranslateSentences(self.translator, TranslateOptions(alternatives=self.alternatives))
+        kind = TranslateSentences(self.translator, self.options)
         translations = await queue.run(kind, sentences)
         self.cache.update(
             ((sentence.text, False), each) for sentence, each in zip(sentences, translations, strict=True)

@@ -24,6 +24,7 @@ from tongsa.server.work.suggestions import Suggestions
 from tongsa.server.work.translators import TranslatorChain, Translators
 
 if TYPE_CHECKING:
+    from tongsa.translation.glossary import Glossary
     from tongsa.translation.translator import Translator
 
 
@@ -60,6 +61,12 @@ class Service:
         if len(chain.translators) != 1:
             raise invalid(f"there is no single translator from {chain.source} to {chain.target}")
         return chain.translators[0]
+
+    def glossary(self, id: str, owner: str, chain: TranslatorChain) -> Glossary:
+        """The terms of a client's glossary for a direction; refused where the direction needs a pivot language."""
+        if len(chain.translators) != 1:
+            raise invalid("a glossary needs a translator of exactly this direction")
+        return self.glossaries.find(id, owner).dictionary(chain.source, chain.target).glossary
 
     async def detect(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[tuple[str, int]]]:
         """Languages and percentages of each text, best first; in a thread, since loading the model takes a second."""

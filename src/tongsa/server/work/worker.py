@@ -92,9 +92,7 @@ class Worker:
         return {"suffix": suffix}, written
 
     def _texts(self, task: Message, _: bytes) -> tuple[Message, bytes]:
-        marked = MarkedTexts(
-            texts=task["texts"], kind=task["kind"], untouched=tuple(task["untouched"]), terms=task["terms"]
-        )
+        marked = MarkedTexts(texts=task["texts"], kind=task["kind"], untouched=tuple(task["untouched"]))
         found = translate_marked(marked, self._translators(task), task["alternatives"])
         return {"texts": [[each.text, each.alternatives, each.confidence] for each in found]}, b""
 

@@ -1,0 +1,93 @@
+"""A translation, with the source token that each of its characters belongs to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tongsa.translation.alignment import Span, token_spans
+from tongsa.translation.sentences import Translation
+
+ALIGNED = 0.5
+"""Share of the characters of a word that belong to a source term, from which the word is taken for its translation."""
+SPANS = 4
+"""Most places returned for a term."""
+PLACES = 12
+"""Most places between words returned for a term that no word is clearly aligned to."""
+
+_WORDS = re.compile(r"\w+(?:[-'’·]\w+)*")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
+
+
+@dataclass(frozen=True)
+class AlignedText:
+    text: str
+    words: Sequence[Span]
+    """Places of the words; in scripts without spaces, of the tokens."""
+    origins: Sequence[int]
+    """For each character, the index of a source token; -1 for white space and unaligned characters."""
+    source: Sequence[Span]
+    """Places of the source tokens in the source text."""
+
+    @classmethod
+    def of(cls, source: str, text: str, translation: Translation) -> AlignedText:
+        """`source` and `text` are those of the translation, as tidy text."""
+        origins = [-1] * len(text)
+        places = token_places(text, translation.tokens)
+        source_places = token_places(source, translation.source_tokens)
+        for s, t in translation.alignment:
+            if s < len(source_places) and t < len(places):
+                begin, end = places[t]
+                origins[begin:end] = [s] * (end - begin)
+        words = [match.span() for match in _WORDS.finditer(text)]
+        if places and _UNSPACED.search(text):
+            words = [(begin, end) for begin, end in places if any(map(str.isalnum, text[begin:end]))]
+        return cls(text, words, origins, source_places)
+
+    def places(self, term: Span, taken: Iterable[Span]) -> tuple[list[Span], bool]:
+        """Return the places of words that translate source[term], the best aligned first, and whether they clearly do.
+
+        If not, return also places between words, where the term may be inserted. Words in `taken` are left out.
+        """
+        taken = list(taken)
+        free = [word for word in self.words if not any(word[0] < end and word[1] > begin for begin, end in taken)]
+        shares = {word: self.share(word, term) for word in free}
+        clear = [word for word in free if shares[word] >= ALIGNED]
+        spans: dict[Span, float] = {}
+        run: list[Span] = []
+        for word in clear or [word for word in free if shares[word] > 0]:
+            if run and _WORDS.search(self.text[run[-1][1] : word[0]]):
+                run = []
+            run.append(word)
+            spans[run[0][0], word[1]] = sum(shares[each] for each in run)
+            spans[word] = shares[word]
+        best = sorted(spans, key=lambda span: -spans[span])[:SPANS]
+        if clear:
+            return best, True
+        ends = [end for _, end in self.words] or [0]
+        return [*best, *((end, end) for end in ends[:: max(1, -(-len(ends) // PLACES))])], False
+
+    def share(self, span: Span, term: Span) -> float:
+        """Return the share of the characters of text[span] that belong to source[term]."""
+        tokens = self.tokens(term)
+        return sum(origin in tokens for origin in self.origins[span[0] : span[1]]) / (span[1] - span[0])
+
+    def others(self, place: Span, term: Span) -> int:
+        """Count the words outside of a place that also translate source[term]."""
+        words = [word for word in self.words if word[1] <= place[0] or word[0] >= place[1]]
+        return sum(self.share(word, term) >= ALIGNED for word in words)
+
+    def covered(self, term: Span) -> int:
+        """Count the source tokens outside of source[term] that something is aligned to."""
+        return len({*self.origins} - self.tokens(term) - {-1})
+
+    def tokens(self, term: Span) -> set[int]:
+        """Return the source tokens of source[term]."""
+        return {token for token, (begin, end) in enumerate(self.source) if begin < term[1] and end > term[0]}
+
+
+def token_places(text: str, tokens: Sequence[str]) -> list[Span]:
+    """Return where tokens are in a text; nothing if they are not those of the text."""
+    characters = [place for place, c in enumerate(text) if not c.isspace()] + [len(text)]
+    return [(characters[a], characters[b - 1] + 1 if b > a else characters[a]) for a, b in token_spans(tokens, text)]

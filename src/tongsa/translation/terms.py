@@ -1,0 +1,295 @@
+"""Place the terms of a glossary in translations, where the model has written words of its own.
+
+    translation ─ a term is missing ─▶ aligned words ─▶ candidates ─ scored by the model ─▶ the best one
+
+The words that are aligned to the source term are replaced by the term; the rest of the sentence, and its confidence,
+stay the model's own. If no word is clearly aligned to it, the model has probably left it out: then the term is also
+inserted between words, and the model writes on after it. The model's score and the alignment of the new sentence decide
+between candidates; those that lose a term, a number or a placeholder are left out. Terms are placed one after the
+other, those of all sentences in the same batches. A term that no candidate holds is noted, and the translation stays
+as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
+
+from tongsa.decoding.search import Hypothesis, Search, length_penalty
+from tongsa.engines.base import Engine
+from tongsa.text.lines import nfc, tidy
+from tongsa.text.placeholders import find as find_placeholders
+from tongsa.text.subwords import Subwords
+from tongsa.translation.aligned_text import AlignedText, token_places
+from tongsa.translation.alignment import Span
+from tongsa.translation.glossary import Term, is_word, missing, missing_note, with_capital
+from tongsa.translation.particles import fitted, is_hangul, without_particles
+from tongsa.translation.sentences import Sentence, Translation
+
+PROMISING = 3
+"""Replacements whose alignment is looked at."""
+COVERED, OTHERS, ATTENDS = 0.2, 0.5, 1.0
+"""What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
+that is aligned to the source term; the term itself being aligned to it."""
+
+_WORDS = re.compile(r"\w+")
+_NUMBERS = re.compile(r"\d+")
+
+
+class Model(Protocol):
+    """The part of a translator that places terms."""
+
+    engine: Engine
+    subwords: Subwords
+
+    def detailed(
+        self, text: str, source: list[int], ids: list[int], hypothesis: Hypothesis, notes: tuple[str, ...]
+    ) -> Translation: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """A translation, and the terms that it must hold."""
+
+    sentence: Sentence
+    terms: Sequence[Term]
+    """Places of the terms in the tidy text of the sentence."""
+    translation: Translation
+    abandoned: frozenset[Term] = frozenset()
+
+    @property
+    def text(self) -> str:
+        return nfc(self.translation.text)
+
+    @property
+    def source(self) -> str:
+        return tidy(self.sentence.text)
+
+    def next_term(self) -> Term | None:
+        """Return the first missing term that was not tried in vain."""
+        return next((term for term in missing(self.terms, self.text) if term not in self.abandoned), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """The translation of a draft with one more term, at text[begin:end]."""
+
+    draft: int
+    """Index of the draft."""
+    text: str
+    ids: list[int]
+    begin: int
+    end: int
+    clear: bool
+    """Whether the term stands in place of words that are clearly aligned to the source term."""
+    log_probabilities: Sequence[float] = ()
+    """Of the tokens and the end."""
+    alignment: tuple[int, ...] = ()
+    covered: int = 0
+    """Number of source tokens besides the term that something is aligned to."""
+    others: int = 0
+    """Number of words besides the term that are aligned to the source term."""
+    attends: bool = False
+    """Whether the term is aligned to the source term."""
+
+    @property
+    def score(self) -> float:
+        """Average log-probability of a token, and the worth of the alignment. A sum would favour lost words."""
+        worth = COVERED * self.covered - OTHERS * self.others + ATTENDS * self.attends
+        return (sum(self.log_probabilities) + worth) / max(1, len(self.log_probabilities))
+
+    def is_complete(self, other: Candidate) -> bool:
+        """Return True if it translates as much of the source as another candidate, and the term not twice."""
+        return self.covered >= other.covered and self.others <= other.others and self.attends >= other.attends
+
+
+def place_terms(model: Model, drafts: Sequence[Draft], search: Search) -> list[Translation]:
+    """Return the translations with their terms; those that already hold them stay as they are."""
+    done = list(drafts)
+    waiting = {index: term for index, draft in enumerate(done) if (term := draft.next_term())}
+    while waiting:
+        placing = _Placing(model, done, waiting, search)
+        best = placing.best()
+        for index, term in waiting.items():
+            if index in best:
+                done[index] = placing.placed(best[index])
+            else:
+                done[index] = replace(done[index], abandoned=done[index].abandoned | {term})
+        waiting = {index: term for index in waiting if (term := done[index].next_term())}
+    return [_noted(draft) for draft in done]
+
+
+def _noted(draft: Draft) -> Translation:
+    notes = [missing_note(draft.source, term) for term in missing(draft.terms, draft.text)]
+    if not notes:
+        return draft.translation
+    return replace(draft.translation, notes=tuple(dict.fromkeys((*draft.translation.notes, *notes))))
+
+
+class _Placing:
+    """Places one term in each of several drafts."""
+
+    def __init__(self, model: Model, drafts: Sequence[Draft], terms: dict[int, Term], search: Search) -> None:
+        self.model = model
+        self.vocabulary = model.subwords.target
+        self.drafts = drafts
+        self.terms = terms
+        self.alpha = 0.0 if search.sampling else search.length_penalty
+        self.search = replace(search, nbest=1, sampling=None, scores=True, alignment=True)
+
+    def best(self) -> dict[int, Candidate]:
+        """Return the best candidate of each draft that has one."""
+        replaced = [each for index in self.terms for each in self._replacements(index)]
+        groups: dict[int, list[Candidate]] = {}
+        for each in sorted(self._scored(replaced), key=_score, reverse=True):
+            groups.setdefault(each.draft, []).append(each)
+        promising = [one for group in groups.values() for one in group[:PROMISING]]
+        best = {each.draft: each for each in sorted(self._aligned(promising), key=_score)}
+        unclear = [each for each in best.values() if not each.clear]
+        continued = self._aligned(self._scored(self._continuations(unclear)))
+        for each in continued:
+            if each.is_complete(best[each.draft]) and each.score > best[each.draft].score:
+                best[each.draft] = each
+        return best
+
+    def placed(self, best: Candidate) -> Draft:
+        """Return the draft with the term."""
+        draft = self.drafts[best.draft]
+        before = draft.translation
+        total, score = before.log_probability, before.score
+        if not best.clear:
+            total = sum(self._chosen(best))
+            score = total / float(length_penalty(len(best.log_probabilities), self.alpha))
+        hypothesis = Hypothesis(best.ids, total, score, alignment=best.alignment)
+        translation = self.model.detailed(best.text, draft.sentence.ids, best.ids, hypothesis, before.notes)
+        return replace(draft, translation=translation)
+
+    def _chosen(self, candidate: Candidate) -> list[float]:
+        """Return the log-probabilities of the tokens that the model chose, not the glossary, and of the end."""
+        places = token_places(candidate.text, self.vocabulary.pieces(candidate.ids))
+        given = {at for at, (left, right) in enumerate(places) if left < candidate.end and right > candidate.begin}
+        return [log for at, log in enumerate(candidate.log_probabilities) if at not in given]
+
+    def _replacements(self, index: int) -> Iterator[Candidate]:
+        """Replace the aligned words by each form of the term."""
+        draft, term = self.drafts[index], self.terms[index]
+        text = draft.text
+        aligned = AlignedText.of(draft.source, text, draft.translation)
+        others = [span for each in draft.terms for span in each.target.found(text) if each.target != term.target]
+        places, clear = aligned.places((term.start, term.end), others)
+        for begin, end in places:
+            at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
+            for form in term.target.forms:
+                written = with_capital(form) if at_start and term.target.kind != "kept" else form
+                for rest in _rests(text, begin, end):
+                    left, right = _spaces(text[:begin], rest, inserted=begin == end)
+                    place = begin + len(left), begin + len(left) + len(written)
+                    new = fitted(text[:begin] + left + written + right + rest, place[1])
+                    if candidate := self._candidate(index, new, place, clear=clear):
+                        yield candidate
+
+    def _continuations(self, replaced: Sequence[Candidate]) -> list[Candidate]:
+        """Let the model write on after the term."""
+        if not replaced:
+            return []
+        prefixes = [self.vocabulary.encode(tidy(one.text[: one.end])) for one in replaced]
+        sources = [self.drafts[one.draft].sentence.ids for one in replaced]
+        found = [group[0] for group in self.model.engine.translate(sources, self.search, prefixes)]
+        texts = map(nfc, self.vocabulary.decode_many([one.ids for one in found]))
+        candidates = [
+            self._candidate(one.draft, fitted(text, one.end), (one.begin, one.end), clear=False)
+            for one, hypothesis, text in zip(replaced, found, texts, strict=True)
+            if hypothesis.ended and is_word(text, one.begin, one.end)
+        ]
+        return [candidate for candidate in candidates if candidate]
+
+    def _candidate(self, index: int, text: str, place: Span, *, clear: bool) -> Candidate | None:
+        """Return a candidate, or None if it lacks something that the draft has."""
+        if not _keeps(self.drafts[index], self.terms[index], text):
+            return None
+        ids = self.vocabulary.encode(tidy(text))
+        return Candidate(draft=index, text=text, ids=ids, begin=place[0], end=place[1], clear=clear)
+
+    def _aligned(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Add the alignment of each candidate, and what it is worth."""
+        sources = [self.drafts[each.draft].sentence.ids for each in candidates]
+        forced = replace(self.search, beam=1)
+        found = self.model.engine.translate(sources, forced, [each.ids for each in candidates]) if candidates else []
+        return [self._with_alignment(one, group[0]) for one, group in zip(candidates, found, strict=True)]
+
+    def _with_alignment(self, one: Candidate, forced: Hypothesis) -> Candidate:
+        draft, term = self.drafts[one.draft], self.terms[one.draft]
+        place, span = (one.begin, one.end), (term.start, term.end)
+        pieces = self.vocabulary.pieces(one.ids)
+        alignment = forced.alignment[: len(one.ids)]
+        described = replace(
+            draft.translation, tokens=tuple(pieces), alignment=tuple((s, t) for t, s in enumerate(alignment))
+        )
+        aligned = AlignedText.of(draft.source, one.text, described)
+        origins = aligned.tokens(span)
+        if origins and alignment:  # the term belongs to the source term, whatever the model looked at
+            inside = [left < one.end and right > one.begin for left, right in token_places(one.text, pieces)]
+            known = [min(origins) if own else s for own, s in zip(inside, alignment, strict=False)]
+            alignment = tuple(known) if len(known) == len(one.ids) else alignment
+        return replace(
+            one,
+            alignment=alignment,
+            covered=aligned.covered(span),
+            others=aligned.others(place, span),
+            attends=aligned.share(place, span) > 0,
+        )
+
+    def _scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        sources = [self.drafts[each.draft].sentence.ids for each in candidates]
+        found = self.model.engine.score(sources, [each.ids for each in candidates]) if candidates else []
+        return [replace(each, log_probabilities=row) for each, row in zip(candidates, found, strict=True)]
+
+
+def _score(candidate: Candidate) -> float:
+    return candidate.score
+
+
+def _keeps(draft: Draft, term: Term, text: str) -> bool:
+    """Return True if a text has the term, and all that the draft has besides it."""
+    before = draft.text
+    for target in {each.target for each in draft.terms}:
+        wanted = sum(each.target == target for each in draft.terms)
+        least = len(target.found(before)) + (target == term.target)
+        if len(target.found(text)) < min(wanted, least):
+            return False
+    if Counter(_NUMBERS.findall(before)) - Counter(_NUMBERS.findall(text)):
+        return False
+    if _placeholders(before) - _placeholders(text):
+        return False
+    return _doubled(text) <= _doubled(before)
+
+
+def _placeholders(text: str) -> Counter[str]:
+    return Counter(each.text for each in find_placeholders(text))
+
+
+def _doubled(text: str) -> int:
+    """Count the words that are equal to the word before them."""
+    words = _WORDS.findall(text.lower())
+    return sum(one == other for one, other in pairwise(words))
+
+
+def _rests(text: str, begin: int, end: int) -> list[str]:
+    """Return what may follow a term in place of text[begin:end]: for Korean, also with the particles of the word."""
+    rests = [text[end:]]
+    if end > begin and is_hangul(text[end - 1]):
+        stem = without_particles(text[begin:end])
+        if stem < end - begin:
+            rests.append(text[begin + stem :])
+    return rests
+
+
+def _spaces(before: str, after: str, *, inserted: bool) -> tuple[str, str]:
+    """Return the spaces around a term that is put between two words."""
+    if not inserted:
+        return "", ""
+    return " " if before[-1:].isalnum() else "", " " if after[:1].isalnum() else ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tongsa.evaluation.calibration import fit, make_up
+from tongsa.evaluation.calibration import fit, groups_by_confidence, make_up, median_split, roc_area
 from tongsa.translation.confidence import Calibration, logistic
 
 
@@ -67,3 +67,21 @@ def test_sources_are_made_up_by_replacing_a_share_of_their_pieces() -> None:
 
 def test_an_empty_source_is_not_made_up() -> None:
     assert make_up([[], [5]], [8]) == [(1, *make_up([[5]], [8])[0][1:])]
+
+
+def test_the_roc_area_is_how_often_the_better_is_rated_higher() -> None:
+    assert roc_area([3, 4], [1, 2]) == 1.0
+    assert roc_area([1, 2], [3, 4]) == 0.0
+    assert roc_area([1, 3], [2]) == 0.5
+    assert roc_area([1, 1], [1]) == 0.5, "ties count half"
+    assert roc_area([], [1]) == 0.5
+
+
+def test_translations_are_split_at_the_median_quality() -> None:
+    assert median_split([0.1, 0.2, 0.3, 0.4], [0.9, 0.1, 0.5, 0.6]) == ([0.1, 0.4], [0.2, 0.3])
+
+
+def test_groups_of_a_reliability_diagram_are_of_equal_size_and_ordered_by_confidence() -> None:
+    found = groups_by_confidence([0.4, 0.1, 0.3, 0.2], [0.8, 0.0, 0.6, 0.2], groups=2)
+    assert found == [pytest.approx((0.15, 0.1)), pytest.approx((0.35, 0.7))]
+    assert len(groups_by_confidence([0.5], [0.5])) == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tongsa.pages.examples import Example, choose, marked
-from tongsa.pages.translation import length_buckets, rank_correlation
+from tongsa.pages.translation import length_buckets, rank_correlation, reliability
 
 
 def test_words_that_differ_are_marked_on_their_side() -> None:
@@ -51,3 +51,12 @@ def test_rank_correlation_knows_order_and_ties() -> None:
     assert rank_correlation([1, 2, 3], [10, 200, 3000]) == 1
     assert rank_correlation([1, 2, 3], [3, 2, 1]) == -1
     assert rank_correlation([1, 1, 1], [3, 2, 1]) == 0
+
+
+def test_a_reliability_diagram_needs_translations_with_a_confidence() -> None:
+    rated = [Example(f"source {n}", "r", "t", None, confidence=n / 40) for n in range(40)]
+    (figure,) = reliability(rated, [2.5 * n for n in range(40)])
+    assert "ROC area 1.00" in figure
+    assert figure.count("<circle") == 10
+    assert reliability([Example("s", "r", "t", -0.5)] * 40, [50.0] * 40) == []
+    assert reliability(rated[:9], [50.0] * 9) == []

@@ -9,7 +9,10 @@ of the vocabulary, and the quality of its translation counts as that of the orig
 from __future__ import annotations
 
 import random
+import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,9 @@ RIDGE = 1e-3
 ROUNDS = 25
 LEAST = (0.05, 0.0)
 """Smallest weights of the average and the familiarity, so that confidence rises with both."""
+
+GROUPS = 10
+"""Number of groups of a reliability diagram."""
 
 Floats = NDArray[np.float64]
 
@@ -96,3 +102,32 @@ def _logistic(rows: Floats, wanted: Floats, importance: Floats, fixed: Floats) -
     weights = fixed.copy()
     weights[free] = found[1:] / spread
     return float(found[0] - (weights[free] * mean).sum()), weights
+
+
+def roc_area(better: Sequence[float], worse: Sequence[float]) -> float:
+    """Return the area under the ROC curve: how often one of `better` has a higher value than one of `worse`.
+
+    Equal values count half, so that 0.5 is chance; also 0.5 if one of the two is empty.
+    """
+    if not better or not worse:
+        return 0.5
+    ordered = sorted(worse)
+    wins = sum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in better)
+    return wins / (2 * len(better) * len(worse))
+
+
+def median_split(confidences: Sequence[float], qualities: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return the confidences of the translations that are better than the median, and those of the others."""
+    median = statistics.median(qualities)
+    pairs = list(zip(confidences, qualities, strict=True))
+    return [c for c, quality in pairs if quality > median], [c for c, quality in pairs if quality <= median]
+
+
+def groups_by_confidence(
+    confidences: Sequence[float], qualities: Sequence[float], groups: int = GROUPS
+) -> list[tuple[float, float]]:
+    """Return the mean confidence and the mean quality of groups of equal size, the least certain first."""
+    ordered = sorted(zip(confidences, qualities, strict=True))
+    ends = [round(number * len(ordered) / groups) for number in range(groups + 1)]
+    parts = [ordered[first:last] for first, last in pairwise(ends) if first < last]
+    return [(statistics.fmean(c for c, _ in part), statistics.fmean(q for _, q in part)) for part in parts]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tongsa.config import Recipe, TransformerSection
+from tongsa.evaluation.calibration import groups_by_confidence, median_split, roc_area
 from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC, score, text_metric
 from tongsa.pages import heatmaps
-from tongsa.pages.charts import BarChart, Group, draw_bars, draw_histogram
+from tongsa.pages.charts import BarChart, Group, Line, LineChart, draw_bars, draw_histogram, draw_lines
 from tongsa.pages.examples import Example, draw_examples, read_examples
 from tongsa.pages.frame import Section
 from tongsa.pages.markup import escape, missing
@@ -21,6 +22,8 @@ from tongsa.translation.translator import Translator
 BUCKETS = 7
 BY_LENGTH = ("bleu", "chrf")
 """Metrics from 0 to 100 that are shown side by side, by sentence length."""
+FEWEST_RATED = 25
+"""Number of translations from which their confidence is compared with their quality."""
 PICTURES = 3
 """Number of sentences whose attention is drawn."""
 PICTURED = 16
@@ -186,14 +189,36 @@ def distributions(examples: Sequence[Example], scores: Sequence[float]) -> list[
         note = f"{metric} of {len(scores):,} translations"
         figures.append(draw_histogram(scores, "Sentence by sentence", note, f"sentence {metric}", bounds=(0, 100)))
     known = [(e.score, quality) for e, quality in zip(examples, scores, strict=True) if e.score is not None]
-    if len(known) < 2:
-        return figures
-    under = "log-probability over the length penalty: nearer to 0 is surer"
-    own_scores = [own for own, _ in known]
-    figures.append(draw_histogram(own_scores, "The model's own score", f"of {len(known):,} translations", under))
-    if len(known) >= 25:
+    if len(known) > 1:
+        under = "log-probability over the length penalty: nearer to 0 is surer"
+        own_scores = [own for own, _ in known]
+        figures.append(draw_histogram(own_scores, "The model's own score", f"of {len(known):,} translations", under))
+    if len(known) >= FEWEST_RATED:
         figures.append(_confidence(known))
-    return figures
+    return figures + reliability(examples, scores)
+
+
+def reliability(examples: Sequence[Example], scores: Sequence[float]) -> list[str]:
+    """Whether the confidence is the quality: both as means of groups of translations, the least certain first."""
+    known = [(100 * e.confidence, score) for e, score in zip(examples, scores, strict=True) if e.confidence is not None]
+    if len(known) < FEWEST_RATED:
+        return []
+    confidences, qualities = [confidence for confidence, _ in known], [score for _, score in known]
+    area = roc_area(*median_split(confidences, qualities))
+    metric = METRICS[SENTENCE_METRIC].title
+    chart = LineChart(
+        title="Reliability",
+        note=f"mean {metric} by confidence; ROC area {area:.2f} for better than the median",
+        lines=[
+            Line("as expected", "train", [(0.0, 0.0), (100.0, 100.0)]),
+            Line("measured", "valid", groups_by_confidence(confidences, qualities), marks=True),
+        ],
+        under="confidence in percent, in groups of equal size",
+        tell=lambda confidence: f"confidence {confidence:.1f}%",
+        across=(0.0, 100.0),
+        from_zero=True,
+    )
+    return [draw_lines(chart)]
 
 
 def _confidence(known: list[tuple[float, float]]) -> str:

@@ -24,14 +24,14 @@ SYSTEMS = {"good": damaged(0.1, 1), "alike": damaged(0.1, 2), "bad": damaged(0.5
 
 
 def test_scores_are_those_of_evaluate() -> None:
-    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", samples=50)
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="good", samples=50)
     for name, lines in SYSTEMS.items():
         for metric, value in score(lines, REFERENCES, "en", ["bleu", "chrf"]).items():
             assert found[name][metric].score == value.score
 
 
 def test_a_real_difference_is_significant_and_a_small_one_is_not() -> None:
-    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good")
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="good")
     for metric in ("bleu", "chrf"):
         worse, alike = found["bad"][metric].p, found["alike"][metric].p
         assert found["good"][metric].p is None
@@ -43,23 +43,23 @@ def test_a_real_difference_is_significant_and_a_small_one_is_not() -> None:
 
 
 def test_the_same_draws_are_made_every_time() -> None:
-    assert paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", samples=100) == paired_bootstrap(
-        SYSTEMS, REFERENCES, "en", best="good", samples=100
+    assert paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="good", samples=100) == paired_bootstrap(
+        SYSTEMS, REFERENCES, "en", baseline="good", samples=100
     )
 
 
 def test_one_system_alone_has_a_score_and_no_p() -> None:
-    found = paired_bootstrap({"good": SYSTEMS["good"]}, REFERENCES, "en", best="good", samples=50)
+    found = paired_bootstrap({"good": SYSTEMS["good"]}, REFERENCES, "en", baseline="good", samples=50)
     assert found["good"]["bleu"].p is None
 
 
 def test_lines_that_do_not_pair_up_are_refused() -> None:
     with pytest.raises(UsageError):
-        paired_bootstrap({"good": SYSTEMS["good"][:-1]}, REFERENCES, "en", best="good")
+        paired_bootstrap({"good": SYSTEMS["good"][:-1]}, REFERENCES, "en", baseline="good")
     with pytest.raises(UsageError):
-        paired_bootstrap(SYSTEMS, REFERENCES, "en", best="unknown")
+        paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="unknown")
     with pytest.raises(UsageError):
-        paired_bootstrap({"good": []}, [], "en", best="good")
+        paired_bootstrap({"good": []}, [], "en", baseline="good")
 
 
 class Words(TextMetric):
@@ -76,7 +76,7 @@ class Words(TextMetric):
 def test_a_metric_of_another_package_is_tested_as_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METRICS._loaded, "words", Words())  # as an entry point would
     monkeypatch.setitem(METRICS._entries, "words", None)
-    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", best="good", metrics=["words", "bleu"])
+    found = paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="good", metrics=["words", "bleu"])
     assert found["good"]["words"].score == score(SYSTEMS["good"], REFERENCES, "en", ["words"])["words"].score
     worse, alike = found["bad"]["words"].p, found["alike"]["words"].p
     assert worse is not None

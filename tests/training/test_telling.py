@@ -87,16 +87,15 @@ def test_a_training_that_ends_by_itself_is_not_told_as_stopped(told: tuple[Path,
 def test_validations_and_scores_are_told(told: tuple[Path, Recorder]) -> None:
     out, show = told
     for event in events(out, "validation"):
-        line = (
-            f"validation loss {event['log_loss']:.3f}, perplexity {event['perplexity']:,.2f}, BLEU {event['bleu']:.2f}"
-        )
+        losses = f"validation loss {event['log_loss']:.3f}, perplexity {event['perplexity']:,.2f}"
+        line = f"{losses}, BLEU {event['bleu']:.2f} (greedy)"
         assert any(said.startswith(f"update {event['update']} ") and said.endswith(line) for said in show.said)
     (end,) = events(out, "finish")
     scores = ", ".join(f"{name} {end['scores'][name]['score']:.2f}" for name in ("bleu", "chrf", "ter"))
     candidates = [said for said in show.said if said.startswith(("the last checkpoint: ", "the average of 2 "))]
     assert len(candidates) == 2, "both that may be published are told with their scores"
-    assert all("validation BLEU" in said for said in candidates)
-    assert f"\nscores on the validation set: {scores}" in show.said
+    assert all("validation BLEU" in said and "(beam 4, length" in said for said in candidates)
+    assert f"\nscores on the validation set (beam 4, length penalty 0.6): {scores}" in show.said
     assert any(f"report: {out}" in said for said in show.said)
     assert any(f"tongsa translate {out}" in said for said in show.said)
     assert any(f"tongsa evaluate {out}" in said for said in show.said)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tongsa.base.errors import CorpusError
+from tongsa.base.errors import CorpusError, UsageError
 from tongsa.cli.options import (
     Beam,
     Corpora,
@@ -37,7 +37,10 @@ def evaluate(
         str, typer.Option("--metric", help="Names of metrics, with commas (by default bleu,chrf,ter).")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
-    save: Annotated[Path | None, typer.Option("--save", help="Write the translations to this file.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", help="Write the translations to this file; of several translators, to this directory."),
+    ] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     encoding: Encoding = "utf-8",
@@ -47,36 +50,133 @@ def evaluate(
 ) -> None:
     """Translate a test corpus and score it against its references (sacrebleu).
 
-    Example:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
+    Several translators are compared with the first, by paired bootstrap resampling.
+
+    Examples:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
+
+    tongsa evaluate runs/old runs/new runs/large data/test
     """
-    from tongsa.base.files import write_atomically
     from tongsa.base.progress import for_this_stream
     from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
     from tongsa.formats.pairs import Reading, open_corpus
 
-    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()] or TRANSLATION_METRICS
+    metrics = [name.strip().lower() for name in metric.split(",") if name.strip()] or list(TRANSLATION_METRICS)
     text_metrics(metrics)  # report an unknown metric before minutes of translating
-    translator = engine.load(directory)
-    source, target = translator.card.source, translator.card.target
-    opened = open_corpus(corpus, Reading(source=source, target=target, encoding=encoding, salvage=salvage))
+    directories, corpora = _translators_first([str(directory), *corpus])
+    source, target = _languages(directories)
+    opened = open_corpus(corpora, Reading(source=source, target=target, encoding=encoding, salvage=salvage))
     pairs = list(opened)
     show = for_this_stream()
     if not pairs:
         raise CorpusError(f"{opened.name} has no pairs to evaluate on", *opened.left_out.lines())
     for line in opened.left_out.lines():
         show.say(line)
-    search = SearchOptions(beam=beam, length_penalty=length_penalty).over(translator.search)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
-    found = _translate(translator, sources, replace(search, scores=False), show)
-    if save:
-        # a text that was copied unchanged may contain line ends
-        write_atomically(save, "".join(" ".join(text.split("\n")) + "\n" for text in found))
-    scores = score(found, references, target, metrics, sources)
+    systems: dict[str, list[str]] = {}
+    searches: dict[str, str] = {}
+    for name in directories:
+        translator = engine.load(Path(name))
+        search = SearchOptions(beam=beam, length_penalty=length_penalty).over(translator.search)
+        systems[name] = _translate(translator, sources, replace(search, scores=False), show)
+        searches[name] = search.in_words
+        if save:
+            _save(systems[name], save if len(directories) == 1 else save / f"{Path(name).name}.{target}")
+    if len(systems) > 1:
+        _compare(_Compared(systems, searches, sources, references, target, metrics), as_json)
+        return
+    scores = score(systems[directories[0]], references, target, metrics, sources)
+    how = searches[directories[0]]
     if as_json:
-        print(json.dumps({name: value.to_values() for name, value in scores.items()}))
+        print(json.dumps({name: {**value.to_values(), "search": how} for name, value in scores.items()}))
         return
     for name, value in scores.items():
         print(f"{name:5} {METRICS[name].format(value.score):>6}   {value.signature}")
+    print(f"{len(pairs):,} sentences, {how}")
+
+
+def _translators_first(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Split the arguments: translators come first, and the rest are corpora."""
+    from tongsa.runs.names import CARD, find_translator
+
+    count = 1
+    while count < len(arguments) - 1 and (find_translator(arguments[count]) / CARD).is_file():
+        count += 1
+    directories = arguments[:count]
+    twice = next((name for name in directories if directories.count(name) > 1), None)
+    if twice:
+        raise UsageError(f"{twice} is named twice")
+    return directories, arguments[count:]
+
+
+def _languages(directories: list[str]) -> tuple[str, str]:
+    """Return the languages of the translators, which must be the same."""
+    from tongsa.runs.directory import Run
+    from tongsa.runs.names import find_translator
+
+    found = {}
+    for name in directories:
+        card = Run(find_translator(name)).read_card()
+        found[name] = (card.source, card.target)
+    if len(set(found.values())) > 1:
+        lines = [f"{name}: {source} to {target}" for name, (source, target) in found.items()]
+        raise UsageError("translators of different languages cannot be compared", *lines)
+    return found[directories[0]]
+
+
+def _save(texts: list[str], path: Path) -> None:
+    from tongsa.base.files import make_directory, write_atomically
+
+    make_directory(path.parent)
+    # a text that was copied unchanged may contain line ends
+    write_atomically(path, "".join(" ".join(text.split("\n")) + "\n" for text in texts))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Translations of several systems, by name; the first is the baseline."""
+
+    systems: dict[str, list[str]]
+    searches: dict[str, str]
+    sources: list[str]
+    references: list[str]
+    language: str
+    metrics: list[str]
+
+
+def _compare(found: _Compared, as_json: bool) -> None:
+    from tongsa.evaluation.metrics import METRICS
+    from tongsa.evaluation.significance import SAMPLES, SURE, aligned, chance, paired_bootstrap, with_interval
+
+    first = next(iter(found.systems))
+    tested = paired_bootstrap(
+        found.systems,
+        found.references,
+        found.language,
+        baseline=first,
+        metrics=found.metrics,
+        sources=found.sources,
+    )
+    if as_json:
+        values = {
+            name: {metric: {**asdict(each), "search": found.searches[name]} for metric, each in tested[name].items()}
+            for name in found.systems
+        }
+        print(json.dumps(values))
+        return
+    head = ["translator", *(cell for name in found.metrics for cell in (METRICS[name].title, "p")), "search"]
+    rows = [
+        [
+            name,
+            *(cell for each in tested[name].values() for cell in (with_interval(each), chance(each, "first"))),
+            how,
+        ]
+        for name, how in found.searches.items()
+    ]
+    print("\n".join(aligned([head, *rows])))
+    print(f"\n{len(found.references):,} sentences. ± is the 95% interval; p is from a paired bootstrap of {SAMPLES:,}")
+    print(f"samples against {first}, * below {SURE}.")
+    for metric, each in tested[first].items():
+        print(f"{METRICS[metric].title}: {each.signature}")
 
 
 def _translate(translator: Translator, sources: list[str], search: Search, show: Show) -> list[str]:

@@ -60,6 +60,13 @@ class Search:
         if not -MAX_LENGTH_PENALTY <= self.length_penalty <= MAX_LENGTH_PENALTY:
             raise UsageError(f"the length penalty must be at most {MAX_LENGTH_PENALTY}, not {self.length_penalty}")
 
+    @property
+    def in_words(self) -> str:
+        """The kind of search, for readers of scores: `greedy`, or `beam 4, length penalty 0.6`."""
+        if self.sampling:
+            return "sampling"
+        return "greedy" if self.beam == 1 else f"beam {self.beam}, length penalty {self.length_penalty:g}"
+
     @classmethod
     def of(cls, section: DecodingSection) -> Search:
         return cls(

@@ -1,4 +1,4 @@
-"""The metrics: BLEU, chrF and TER by sacrebleu, losses and accuracy; and plug-ins of other packages."""
+"""The metrics: BLEU, chrF and TER by sacrebleu, COMET, losses and accuracy; and plug-ins of other packages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tongsa.base.errors import UsageError
 from tongsa.base.registry import Registry
+from tongsa.evaluation.comet import Comet
 from tongsa.evaluation.contracts import MeanMetric, Metric, TextMetric
 from tongsa.runs.card import Score
 
@@ -81,6 +82,7 @@ METRICS: Registry[Metric] = Registry(
         "bleu": Sacrebleu("bleu", "BLEU", "0 to 100", _bleu),
         "chrf": Sacrebleu("chrf", "chrF", "0 to 100", _chrf),
         "ter": Sacrebleu("ter", "TER", "edits per 100 words", _ter, higher_is_better=False),
+        "comet": Comet(),
         "log_loss": MeanMetric("log_loss", "loss", "cross-entropy in nats per token", float, digits=3),
         "perplexity": MeanMetric("perplexity", "perplexity", "e to the loss", _exponential),
         "word_perplexity": MeanMetric(

@@ -17,11 +17,13 @@ from tongsa.evaluation.contracts import TextMetric
 from tongsa.evaluation.metrics import Sacrebleu, text_metrics
 
 SAMPLES = 1000
+SURE = 0.05
+"""A difference is significant below this p."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestedScore:
-    """The score of a system, its confidence interval, and the p-value of its difference to the best system."""
+    """The score of a system, its confidence interval, and the p-value of its difference to the baseline."""
 
     __test__ = False  # pytest would collect a class of this name
 
@@ -29,8 +31,30 @@ class TestedScore:
     interval: float
     """Half the width of the 95% interval."""
     p: float | None
-    """Probability that a difference to the best this large arises by chance; None for the best itself."""
+    """Probability that a difference to the baseline this large arises by chance; None for the baseline itself."""
     signature: str
+
+
+def with_interval(tested: TestedScore) -> str:
+    return f"{tested.score:.1f} ± {tested.interval:.1f}"
+
+
+def chance(tested: TestedScore, baseline: str) -> str:
+    """The p value, with a star if the difference is significant; `baseline` for the baseline itself."""
+    if tested.p is None:
+        return baseline
+    shown = "<0.001" if tested.p < 0.001 else f"{tested.p:.3f}"
+    return f"{shown}{'*' if tested.p < SURE else ''}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table for a terminal: the first column begins, and the others end, at the same place."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+    def line(first: str, *others: str) -> str:
+        return "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])])
+
+    return [line(*row) for row in rows]
 
 
 def paired_bootstrap(
@@ -38,19 +62,19 @@ def paired_bootstrap(
     references: Sequence[str],
     language: str,
     *,
-    best: str,
+    baseline: str,
     metrics: Sequence[str] = ("bleu", "chrf"),
     sources: Sequence[str] = (),
     samples: int = SAMPLES,
 ) -> dict[str, dict[str, TestedScore]]:
-    """Score each system by each metric and test it against `best`: {system: {metric: ...}}."""
+    """Score each system by each metric and test it against `baseline`: {system: {metric: ...}}."""
     from sacrebleu.significance import PairedTest
 
-    if best not in systems:
-        raise UsageError(f"unknown system: {best}", f"Systems: {', '.join(systems)}")
+    if baseline not in systems:
+        raise UsageError(f"unknown system: {baseline}", f"Systems: {', '.join(systems)}")
     if not references or any(len(lines) != len(references) for lines in systems.values()):
         raise UsageError("each system needs a translation for every reference, and there must be at least one")
-    order = [best, *(name for name in systems if name != best)]
+    order = [baseline, *(name for name in systems if name != baseline)]
     used = {metric.name: _for_sacrebleu(metric, language, sources) for metric in text_metrics(metrics)}
     with _quiet():
         test = PairedTest(
@@ -67,7 +91,7 @@ def paired_bootstrap(
             metric: TestedScore(
                 score=round(float(found[key][place].score), 3),
                 interval=round(float(found[key][place].ci), 3),
-                p=None if name == best else round(float(found[key][place].p_value), 4),
+                p=None if name == baseline else round(float(found[key][place].p_value), 4),
                 signature=str(signatures[key]),
             )
             for metric, key in theirs.items()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tongsa.evaluation.contracts import Metric
+from tongsa.evaluation.contracts import Metric, TextMetric
 from tongsa.evaluation.metrics import named
 from tongsa.pages.charts import Line, LineChart, draw_lines, short
 from tongsa.pages.markup import duration, escape, missing, number, table
@@ -155,7 +155,8 @@ def _loss(record: TrainingRecord, clock: Sequence[Point]) -> list[LineChart]:
 
 def _scores(metric: Metric, scores: Sequence[Point], clock: Sequence[Point]) -> LineChart:
     best = (max if metric.higher_is_better else min)(scores, key=lambda p: p.value)
-    note = f"on the validation set; best {metric.format(best.value)} at update {number(best.update)}"
+    how = ", greedy" if isinstance(metric, TextMetric) else ""
+    note = f"on the validation set{how}; best {metric.format(best.value)} at update {number(best.update)}"
     title = metric.title[:1].upper() + metric.title[1:]
     line = Line(metric.title, "valid", _places(thinned(scores)), marks=True)
     return _chart(title, note, [line], clock, from_zero=True)

@@ -63,6 +63,10 @@ class Provenance:
         return cls(**{name: read[known[name]](name, value) for name, value in given.items() if name in known})
 
 
+GREEDY = "greedy"
+"""Signature of a score that was computed while training, on greedy translations."""
+
+
 @dataclass(frozen=True)
 class Score:
     """A score of a model, and how it was computed."""

@@ -117,6 +117,8 @@ class Evaluation:
 
     scores: Mapping[str, Score]
     """Scores by metric name, including the metric that selects checkpoints."""
+    search: str = ""
+    """How translations were searched for: `greedy`, `beam 4, length penalty 0.6`."""
     calibration: ConfidenceWeights | None = None
     """Weights of the model's confidence, for the card."""
     examples: Sequence[Mapping[str, Any]] = ()

@@ -31,7 +31,7 @@ from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import Loss, linear_cross_entropy, smoothed_cross_entropy
 from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
-from tongsa.runs.card import TRANSLATION, Card, Score
+from tongsa.runs.card import GREEDY, TRANSLATION, Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.log import RunLog
@@ -107,6 +107,7 @@ class Translation(Task[Translator]):
             scores[selects] = mean_metric(selects).corpus(*log_loss(model, data, SingleWorker()))
         return Evaluation(
             scores=scores,
+            search=translator.search.in_words,
             calibration=calibration.weights,
             examples=[
                 {
@@ -131,7 +132,7 @@ class Translation(Task[Translator]):
         for example in examples[:: max(1, len(examples) // EXAMPLES_SHOWN)][:EXAMPLES_SHOWN]:
             show.say(f"\n  {example['source']}\n  > {example['translation']}\n  = {example['reference']}")
         shown = ", ".join(f"{name} {card.scores[name].score:.2f}" for name in TRANSLATION_METRICS)
-        show.say(f"\nscores on the validation set: {shown}")
+        show.say(f"\nscores on the validation set ({evaluation.search}): {shown}")
         show.say(f"report: {write_translation_report(run, translator)}")
         show.say(f"\nthe translator is {run.path}. Next:")
         show.say(f'  tongsa translate {run.path} "..."')
@@ -177,7 +178,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
             metric = METRICS.find(name)
             if isinstance(metric, TextMetric):
                 found = metric.corpus(hypotheses, references, language=self.target_language, sources=sources)
-                scores[name] = Score(found.score, "greedy")
+                scores[name] = Score(found.score, GREEDY)
         return scores
 
     def _translate(self, model: Seq2Seq, workers: Workers) -> list[str]:

@@ -11,7 +11,7 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.evaluation.metrics import METRICS
 from tongsa.models.weights import named_weights
-from tongsa.runs.card import Card, Provenance, Score
+from tongsa.runs.card import GREEDY, Card, Provenance, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job
 from tongsa.runs.log import RunLog
@@ -91,7 +91,10 @@ class TrainingLogger:
 
     def on_validation(self, scores: Mapping[str, Score], progress: Progress) -> None:
         values = {name: score.score for name, score in scores.items()}
-        shown = ", ".join(f"{METRICS[name].title} {METRICS[name].format(value)}" for name, value in values.items())
+        shown = ", ".join(
+            f"{METRICS[name].title} {METRICS[name].format(score.score)}{' (greedy)' * (score.signature == GREEDY)}"
+            for name, score in scores.items()
+        )
         self.show.say(f"update {progress.update:,} ({progress.seconds / 60:.1f} minutes): validation {shown}")
         self._write("validation", progress, **values)
         if progress.best_update == progress.update:

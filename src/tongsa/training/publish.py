@@ -43,7 +43,9 @@ def publish(run: Run, device: str, show: Show) -> Any:
     evaluations = {}
     for name, weights in candidates.items():
         evaluations[name] = task.evaluate(run, card, weights, device)
-        show.say(f"{name}: validation {metric.title} {metric.format(evaluations[name].scores[metric.name].score)}")
+        how = f" ({evaluations[name].search})" if evaluations[name].search else ""
+        found = metric.format(evaluations[name].scores[metric.name].score)
+        show.say(f"{name}: validation {metric.title} {found}{how}")
     best = metric.ranking({name: each.scores[metric.name].score for name, each in evaluations.items()})[0]
     evaluation = evaluations[best]
     card = dataclasses.replace(

@@ -121,7 +121,7 @@ def compare_results(
         best=ranking[0],
         ranking=ranking,
         scores=paired_bootstrap(
-            systems, references, options.target, best=ranking[0], metrics=options.metrics, sources=sources
+            systems, references, options.target, baseline=ranking[0], metrics=options.metrics, sources=sources
         ),
         lengths=by_length(metric, systems, test, lengths, options.target),
         table1=[complexity.row(name, plan.recipes[name].model, n) for name in results],

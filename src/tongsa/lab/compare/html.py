@@ -10,12 +10,12 @@ import tongsa
 from tongsa.config import Recipe
 from tongsa.engines.inspection import shown
 from tongsa.evaluation.metrics import METRICS, SENTENCE_METRIC
-from tongsa.evaluation.significance import TestedScore
+from tongsa.evaluation.significance import SURE, TestedScore, chance, with_interval
 from tongsa.lab.compare.comparison import Comparison, Example
 from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.lab.compare.plan import ComparisonPlan
 from tongsa.lab.compare.results import Picture
-from tongsa.lab.compare.table import SURE, chance, cores, scientific, with_interval
+from tongsa.lab.compare.table import cores, scientific
 from tongsa.pages.charts import Line, LineChart, draw_lines
 from tongsa.pages.examples import marked
 from tongsa.pages.frame import Section, heading, page
@@ -122,7 +122,7 @@ def _with_interval(tested: TestedScore) -> str:
 
 def _chance(tested: TestedScore) -> str:
     sure = tested.p is not None and tested.p < SURE
-    return f"<span{' class=sure' if sure else ''}>{escape(chance(tested).removesuffix('*'))}</span>"
+    return f"<span{' class=sure' if sure else ''}>{escape(chance(tested, 'best').removesuffix('*'))}</span>"
 
 
 def _power(value: float) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tongsa.evaluation.significance import TestedScore
+from tongsa.evaluation.significance import SURE, aligned, chance, with_interval
 from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.pages.markup import count
-
-SURE = 0.05
-"""A difference is significant below this p."""
 
 
 def head(comparison: Comparison) -> list[str]:
@@ -31,7 +28,7 @@ def cells(comparison: Comparison) -> list[list[str]]:
                 f"{result.tokens_per_second:,.0f}",
                 scientific(result.training_flops),
                 f"{result.sentences_per_second:.1f}",
-                *(cell for tested in scores.values() for cell in (with_interval(tested), chance(tested))),
+                *(cell for tested in scores.values() for cell in (with_interval(tested), chance(tested, "best"))),
             ]
         )
     return lines
@@ -41,18 +38,6 @@ def cores(threads: int | None) -> str:
     return "1 thread" if threads == 1 else f"{threads} threads"
 
 
-def with_interval(tested: TestedScore) -> str:
-    return f"{tested.score:.1f} ± {tested.interval:.1f}"
-
-
-def chance(tested: TestedScore) -> str:
-    """The p value, with a star if the best model is significantly better."""
-    if tested.p is None:
-        return "best"
-    shown = "<0.001" if tested.p < 0.001 else f"{tested.p:.3f}"
-    return f"{shown}{'*' if tested.p < SURE else ''}"
-
-
 def scientific(value: float) -> str:
     """A number in scientific notation: 1.2e15."""
     mantissa, _, exponent = f"{value:.1e}".partition("e")
@@ -60,12 +45,7 @@ def scientific(value: float) -> str:
 
 
 def terminal(comparison: Comparison) -> str:
-    lines = [head(comparison), *cells(comparison)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    drawn = [
-        "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(pairs))
-        for pairs in (list(zip(line, widths, strict=True)) for line in lines)
-    ]
+    drawn = aligned([head(comparison), *cells(comparison)])
     return "\n".join([drawn[0], "-" * len(drawn[0]), *drawn[1:], "", *notes(comparison)])
 
 

@@ -17,6 +17,7 @@ from tongsa.config.sections import bounds
 
 ARCHITECTURES: dict[str, str] = {
     "transformer": "tongsa.models.transformer:Transformer",
+    "transformer-next-word": "tongsa.models.next_word:NextWordTransformer",
     "rnn": "tongsa.models.recurrent:Recurrent",
     "gru": "tongsa.models.recurrent:Recurrent",
     "lstm": "tongsa.models.recurrent:Recurrent",

@@ -89,6 +89,14 @@ METRICS: Registry[Metric] = Registry(
             "word_perplexity", "perplexity per word", "e to the loss of a word", _exponential
         ),
         "accuracy": MeanMetric("accuracy", "accuracy", "right answers in percent", _percent, higher_is_better=True),
+        "f1": MeanMetric("f1", "labelled F1", "PARSEVAL, brackets in percent", _percent, higher_is_better=True),
+        "complete_match": MeanMetric(
+            "complete_match",
+            "complete match",
+            "trees without a wrong bracket in percent",
+            _percent,
+            higher_is_better=True,
+        ),
         "error": MeanMetric("error", "error", "wrong answers in percent", _percent),
     },
     kind="metric",

@@ -67,8 +67,11 @@ class Transformer(Seq2Seq):
         source_mask: Tensor,
         target: Tensor,
         seen: tuple[list[Tensor], list[Tensor]] | tuple[None, None],
+        shown: Tensor | None = None,
     ) -> Tensor:
+        """`shown` is added to the decoder's input, for models that show it more than what has been written."""
         x = self._embed(self.target_embedding, self.target_positions, target, 0)
+        x = x if shown is None else x + shown
         mask, causal = over_keys(source_mask), causal_mask(target.shape[1], target.device)
         for layer in self.decoder:
             x = layer(x, memory, causal, mask, seen)
@@ -81,10 +84,14 @@ class Transformer(Seq2Seq):
         return State(memory=(source_mask, across), cache=tuple(none for _ in self.decoder))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        return self._step(tokens, state)
+
+    def _step(self, tokens: Tensor, state: State, shown: Tensor | None = None) -> tuple[Tensor, State]:
         source_mask, across = cast(tuple[Tensor, tuple[KeysValues, ...]], state.memory)
         cache = cast(tuple[KeysValues, ...], state.cache)
         position = cache[0][0].shape[2]
         x = self._embed(self.target_embedding, self.target_positions, tokens[:, None], position)
+        x = x if shown is None else x + shown
         grown = []
         for layer, past, memory in zip(self._decoder_layers(), cache, across, strict=True):
             x, kept = layer.step(x, past, memory, source_mask[:, None, None, :])

@@ -3,6 +3,7 @@
 translator.json       the card: task, languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
 frequencies.bin       how frequent each piece of the source is in the training text
+tags.json             a parser's words with their tags
 weights.safetensors   not a pickle: loading an untrusted translator runs no code
 recipe.toml job.json  recipe and options of the training
 checkpoints/          states from which training can resume
@@ -93,6 +94,11 @@ class Run:
     def frequencies_file(self) -> Path:
         """Frequencies of the source's pieces in the training text, for the confidence of translations."""
         return self.path / "frequencies.bin"
+
+    @property
+    def tags_file(self) -> Path:
+        """The words of a parser, each with its tag."""
+        return self.path / "tags.json"
 
     @property
     def lock_file(self) -> Path:
@@ -210,7 +216,7 @@ class Run:
             return Card(recipe=Recipe())
 
     def _vocabulary_files(self) -> list[Path]:
-        files = (*Subwords.files(self.path), self.words_file, self.frequencies_file)
+        files = (*Subwords.files(self.path), self.words_file, self.frequencies_file, self.tags_file)
         return [path for path in files if path.is_file()]
 
     def read_subwords(self, card: Card) -> Subwords:
@@ -239,6 +245,15 @@ class Run:
         if card:
             _compare(card, self.words_file, _sum(self.words_file))
         return words
+
+    def read_tags(self, card: Card | None = None) -> dict[str, str]:
+        """Read the words of a parser with their tags, and compare the checksum with the card's, if given."""
+        tags = read_json(self.tags_file)
+        if not isinstance(tags, dict) or not all(isinstance(tag, str) for tag in tags.values()):
+            raise DirectoryError(f"{self.tags_file} is damaged: it does not give words their tags", DAMAGED)
+        if card:
+            _compare(card, self.tags_file, _sum(self.tags_file))
+        return tags
 
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
@@ -272,7 +287,7 @@ class Run:
 
     def write_checksums(self) -> None:
         """Write the checksums of what was prepared for training: the data, and the vocabulary beside it."""
-        beside = [path for path in (self.words_file, self.frequencies_file) if path.is_file()]
+        beside = [path for path in (self.words_file, self.frequencies_file, self.tags_file) if path.is_file()]
         words = [*self.path.glob("subwords*.model"), *beside]
         prepared = [path for path in self.data.rglob("*") if path.is_file() and path != self.checksums_file]
         Checksums.of(self.path, [*words, *prepared]).write(self.checksums_file)

@@ -10,6 +10,7 @@ from typing import Any
 from tongsa.base.registry import Registry
 from tongsa.tasks.contract import Task
 from tongsa.tasks.language_modelling import LanguageModelling
+from tongsa.tasks.parsing import Parsing
 from tongsa.tasks.question_answering import QuestionAnswering
 from tongsa.tasks.translation import Translation
 
@@ -19,6 +20,7 @@ TASKS: Registry[Task[Any]] = Registry(
         "translation": Translation(),
         "lm": LanguageModelling(),
         "qa": QuestionAnswering(),
+        "parsing": Parsing(),
     },
     kind="task",
 )

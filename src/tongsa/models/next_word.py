@@ -1,0 +1,98 @@
+"""The Transformer whose decoder is shown the next word of the source, for parsing.
+
+A parser takes the words of a sentence one after the other. The paper's decoder (§6.3) has to find out by attention which
+word comes next; here the encoder's state of that word is added to the decoder's input. This is not the paper's: it is
+the hard attention of Liu and Zhang 2017 ("Encoder-Decoder Shift-Reduce Syntactic Parsing") to the front of the buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import torch
+from torch import Tensor, nn
+
+from tongsa.config import TransformerSection
+from tongsa.models.attention import KeysValues
+from tongsa.models.contracts import Attention, State, Tree
+from tongsa.models.layers import initialise
+from tongsa.models.transformer import Transformer
+
+Memory = tuple[Tensor, Tensor, Tensor]
+"""The encoder's output, the source mask, and the position of each word's first piece (batch, words + 1); the last one
+is the end of the sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextWordSection(TransformerSection):
+    """The Transformer, with the next word shown to the decoder."""
+
+    architecture: Literal["transformer-next-word"] = "transformer-next-word"
+    """Name of the architecture."""
+
+
+class NextWordTransformer(Transformer):
+    """A Transformer that counts the words it has taken."""
+
+    section = NextWordSection
+
+    begins_word: Tensor
+
+    def __init__(self, config: NextWordSection, source_size: int, target_size: int | None = None) -> None:
+        super().__init__(config, source_size, target_size)
+        self.next_word = nn.Linear(config.d_model, config.d_model)
+        self.next_word.apply(initialise)
+        self.register_buffer("begins_word", torch.zeros(source_size, dtype=torch.bool), persistent=False)
+        self.shift = -1
+
+    def know_words(self, begins_word: Tensor, shift: int) -> None:
+        """Tell which source pieces begin a word, and which target token takes one."""
+        self.begins_word.copy_(begins_word)
+        self.shift = shift
+
+    def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
+        return self._encode(source, source_mask), source_mask, self._word_positions(source, source_mask)
+
+    def _word_positions(self, source: Tensor, source_mask: Tensor) -> Tensor:
+        begins = self.begins_word[source] & source_mask
+        word = begins.cumsum(dim=1)
+        positions = torch.arange(source.shape[1], device=source.device).expand_as(source)
+        last = source_mask.sum(dim=1, keepdim=True) - 1
+        found = last.repeat(1, int(word.max()) + 2)
+        # Pieces inside a word go to a last column of no use.
+        found.scatter_(1, torch.where(begins, word - 1, found.shape[1] - 1), positions)
+        found[:, -1:] = last
+        return found
+
+    def _shown(self, encoded: Tensor, positions: Tensor, taken: Tensor) -> Tensor:
+        """(batch, steps, d_model): the projected state of the next word, where so many have been taken."""
+        index = positions.gather(1, taken.clamp(max=positions.shape[1] - 1))
+        return self.next_word(encoded.gather(1, index[..., None].expand(-1, -1, encoded.shape[2])))  # type: ignore[no-any-return]
+
+    def features(self, memory: Tree, target: Tensor) -> Tensor:
+        encoded, source_mask, positions = cast(Memory, memory)
+        shown = self._shown(encoded, positions, (target == self.shift).cumsum(dim=1))
+        return self._with_one(self._decode(encoded, source_mask, target, (None, None), shown))
+
+    def attend(self, source: Tensor, source_mask: Tensor, target: Tensor) -> Attention:
+        seen = Attention(encoder=[], decoder=[], cross=[])
+        memory = self._encode(source, source_mask, seen.encoder)
+        positions = self._word_positions(source, source_mask)
+        shown = self._shown(memory, positions, (target == self.shift).cumsum(dim=1))
+        self._decode(memory, source_mask, target, (seen.decoder, seen.cross), shown)
+        return seen
+
+    def start(self, memory: Tree) -> State:
+        encoded, source_mask, positions = cast(Memory, memory)
+        inner = super().start((encoded, source_mask))
+        taken = torch.zeros(len(encoded), dtype=torch.long, device=encoded.device)
+        return State(memory=(inner.memory, encoded, positions), cache=(inner.cache, taken))
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        memory, encoded, positions = cast(tuple[Tree, Tensor, Tensor], state.memory)
+        cache, taken = cast(tuple[tuple[KeysValues, ...], Tensor], state.cache)
+        taken = taken + (tokens == self.shift)
+        shown = self._shown(encoded, positions, taken[:, None])
+        logits, after = self._step(tokens, State(memory, cache), shown)
+        return logits, State(state.memory, (after.cache, taken))

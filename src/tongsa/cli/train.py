@@ -128,13 +128,13 @@ def train(
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
     if old.mix and not old.init:
         raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
-    options = _options(corpus, budget, text, machine)
+    options = train_options(corpus, budget, text, machine)
     options = replace(options, source=source, target=target, task=task, recipe=recipe, loggers=log.names())
     if old.init:
         renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
         mix = tuple(old.mix or ())
         options = replace(options, init=str(old.init), mix=mix, mix_ratio=old.mix_ratio)
-    _train(options, out, resume=budget.resume)
+    run_training(options, out, resume=budget.resume)
 
 
 @grouped
@@ -173,7 +173,7 @@ def finetune(
 
     card = Run(directory).read_card()
     options = replace(
-        _options(corpus, budget, text, machine),
+        train_options(corpus, budget, text, machine),
         source=card.source,
         target=card.target,
         init=str(directory),
@@ -181,10 +181,10 @@ def finetune(
         mix_ratio=mix.mix_ratio,
         loggers=log.names(),
     )
-    _train(options, out, resume=budget.resume)
+    run_training(options, out, resume=budget.resume)
 
 
-def _options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machine: MachineOptions) -> TrainOptions:
+def train_options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machine: MachineOptions) -> TrainOptions:
     from tongsa.runs.job import TrainOptions
 
     return TrainOptions(
@@ -198,7 +198,7 @@ def _options(corpus: list[str], budget: BudgetOptions, text: TextOptions, machin
     )
 
 
-def _train(options: TrainOptions, out: Path, *, resume: bool) -> None:
+def run_training(options: TrainOptions, out: Path, *, resume: bool) -> None:
     from tongsa.base.progress import for_this_stream
     from tongsa.runs.directory import Run
     from tongsa.training.run import train_with

@@ -8,7 +8,7 @@ A file may hold a tree per line or spread a tree over lines. Trees are built and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,6 +156,19 @@ def plain_tree(tree: Tree) -> Tree | None:
     if plain.label in ROOTS and not plain.is_leaf:
         return Tree("TOP", plain.children)
     return Tree("TOP", (plain,))
+
+
+def with_leaves(tree: Tree, leaves: Sequence[Tree]) -> Tree:
+    """Return the tree with other leaves, as many as it has."""
+    rest = iter(leaves)
+    built: list[list[Tree]] = [[]]
+    for node, begins in tree.nodes():
+        if begins:
+            built.append([])
+            continue
+        children = built.pop()
+        built[-1].append(next(rest) if node.is_leaf else Tree(node.label, tuple(children)))
+    return built[0][0]
 
 
 def draw_tree(tree: Tree) -> str:

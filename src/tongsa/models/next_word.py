@@ -1,8 +1,8 @@
 """The Transformer whose decoder is shown the next word of the source, for parsing.
 
-A parser takes the words of a sentence one after the other. The paper's decoder (§6.3) has to find out by attention which
-word comes next; here the encoder's state of that word is added to the decoder's input. This is not the paper's: it is
-the hard attention of Liu and Zhang 2017 ("Encoder-Decoder Shift-Reduce Syntactic Parsing") to the front of the buffer.
+A parser takes the words of a sentence one after the other. The paper's decoder (§6.3) has to find out by attention
+which word comes next; here the encoder's state of that word is added to the decoder's input. This is not the paper's:
+it is a hard attention to the front of the buffer, as in Liu and Zhang 2017.
 """
 
 from __future__ import annotations
@@ -62,8 +62,7 @@ class NextWordTransformer(Transformer):
         found = last.repeat(1, int(word.max()) + 2)
         # Pieces inside a word go to a last column of no use.
         found.scatter_(1, torch.where(begins, word - 1, found.shape[1] - 1), positions)
-        found[:, -1:] = last
-        return found
+        return found[:, :-1]
 
     def _shown(self, encoded: Tensor, positions: Tensor, taken: Tensor) -> Tensor:
         """(batch, steps, d_model): the projected state of the next word, where so many have been taken."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -76,9 +76,14 @@ class Parser:
         load_weights(model, weights)
         return cls(card, subwords, tags, model.to(choose_device(device)))
 
+    def search(self, beam: int | None = None) -> Search:
+        """The search of the recipe, with another beam if one is given."""
+        search = Search.of(self.card.recipe.decoding)
+        return replace(search, beam=beam) if beam else search
+
     def parse(self, sentences: Sequence[Sequence[str]], search: Search | None = None) -> list[ParsedTree]:
         """Return the best tree over exactly the words of each sentence."""
-        search = search or Search.of(self.card.recipe.decoding)
+        search = search or self.search()
         found: dict[int, ParsedTree] = {}
         sources = [self.subwords.source.encode(readable(words)) for words in sentences]
         for rows in _batches([len(source) for source in sources], self.card.recipe.decoding.batch_tokens):

@@ -1,0 +1,139 @@
+"""`tongsa parse`: constituency trees of sentences"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tongsa.cli.options import MachineOptions, Valid, grouped
+from tongsa.cli.train import BudgetOptions, TextOptions, run_training, train_options
+
+if TYPE_CHECKING:
+    from tongsa.evaluation.parseval import ParsevalScore
+
+AT_ONCE = 500
+"""Sentences that are parsed together, sorted by length."""
+SENTENCES = "sentences"
+
+
+class _WithDefault(TyperGroup):
+    """`tongsa parse DIR` is `tongsa parse sentences DIR`."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            args = [SENTENCES, *args]
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(
+    name="parse",
+    cls=_WithDefault,
+    help="Trees of sentences: train a parser on a treebank, parse, score (§6.3 of the paper).",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of the parser.")]
+Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at each step (the paper's parser: 21).")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
+
+
+@app.command("train")
+@grouped
+def train(
+    trees: Annotated[list[str], typer.Argument(metavar="TREES...", help="Files of trees in brackets.")],
+    out: Annotated[Path, typer.Option("--out", help="The directory to write.")],
+    valid: Valid = None,
+    recipe: Annotated[str, typer.Option("--recipe", help="auto, the name of a recipe, or a TOML file.")] = "auto",
+    *,
+    budget: BudgetOptions,
+    machine: MachineOptions,
+) -> None:
+    """Train a parser on a treebank.
+
+    Example:  tongsa parse train train.trees --valid valid.trees --out runs/parser --minutes 60
+    """
+    options = train_options(trees, budget, TextOptions(valid=valid), machine)
+    run_training(replace(options, task="parsing", recipe=recipe), out, resume=budget.resume)
+
+
+@app.command(SENTENCES, hidden=True)
+def sentences(
+    directory: Directory,
+    input: Annotated[Path | None, typer.Option("--input", help="Sentences, one a line (standard input).")] = None,
+    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees instead of writing brackets.")] = False,
+    beam: Beam = None,
+    device: Device = "auto",
+) -> None:
+    """Write the tree of each sentence; words and punctuation marks are separated by blanks.
+
+    Example:  echo "The dog barks ." | tongsa parse runs/parser
+    """
+    from tongsa.formats.trees import draw_tree
+    from tongsa.tasks.parser import Parser
+    from tongsa.text.lines import read_lines
+
+    parser = Parser.load(directory, device=device)
+    search = parser.search(beam)
+    lines = read_lines(input) if input else (line.rstrip("\n") for line in sys.stdin)
+    for block in _blocks(line.split() for line in lines):
+        for parsed in parser.parse(block, search):
+            print(f"{draw_tree(parsed.tree)}\n" if draw else parsed.tree)
+
+
+@app.command("evaluate")
+def evaluate(
+    directory: Directory,
+    trees: Annotated[Path, typer.Argument(metavar="TREES", help="Right trees in brackets.")],
+    beam: Beam = None,
+    output: Annotated[Path | None, typer.Option("--output", help="Write the parser's trees to this file.")] = None,
+    device: Device = "auto",
+) -> None:
+    """Parse the sentences of a treebank and score the trees by PARSEVAL, as EVALB does with COLLINS.prm.
+
+    Only the words are parsed. Tags, which tell EVALB what punctuation is, are taken from the right trees.
+
+    Example:  tongsa parse evaluate runs/parser test.trees
+    """
+    import time
+
+    from tongsa.base.files import write_atomically
+    from tongsa.evaluation.parseval import COLLINS, add_up, compare
+    from tongsa.formats.trees import plain_tree, read_trees, with_leaves
+    from tongsa.tasks.parser import Parser
+
+    parser = Parser.load(directory, device=device)
+    gold = [tree for tree in (plain_tree(read) for read, _ in read_trees(trees)) if tree]
+    began = time.perf_counter()
+    found = [parsed.tree for parsed in parser.parse([tree.words() for tree in gold], parser.search(beam))]
+    seconds = time.perf_counter() - began
+    if output:
+        write_atomically(output, "".join(f"{tree}\n" for tree in found))
+    whole = sum(a.words() == b.words() for a, b in zip(gold, found, strict=True))
+    print(f"{len(gold):,} sentences, {len(gold) / max(seconds, 1e-9):.1f} a second; {whole:,} trees over their words")
+    counts = [compare([a], [with_leaves(b, a.leaves())]) for a, b in zip(gold, found, strict=True)]
+    for title, total in (
+        ("all", add_up(counts)),
+        (f"at most {COLLINS.cut_off} words", add_up(counts, COLLINS.cut_off)),
+    ):
+        print(f"{title}: {_summary(total)}")
+
+
+def _summary(total: ParsevalScore) -> str:
+    return (
+        f"labelled F1 {total.f1:.2f}, recall {total.recall:.2f}, precision {total.precision:.2f}, "
+        f"complete match {total.complete_match:.2f} ({total.valid:,} sentences)"
+    )
+
+
+def _blocks(lines: Iterator[list[str]]) -> Iterator[list[list[str]]]:
+    while block := list(islice(lines, AT_ONCE)):
+        yield block

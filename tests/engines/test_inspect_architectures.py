@@ -16,6 +16,7 @@ from tongsa.translation.translator import Translator
 
 ATTENDING = {
     "transformer": ["cross", "encoder", "decoder"],
+    "transformer-next-word": ["cross", "encoder", "decoder"],
     "gru-attention": ["cross"],
     "lstm-attention": ["cross"],
     "convs2s": ["cross"],

@@ -22,7 +22,11 @@ def test_the_count_is_that_of_the_real_model(vocabulary: Vocabulary) -> None:
     assert parameters(section, vocabulary) == sum(parameter.numel() for parameter in model.parameters())
 
 
-@pytest.mark.parametrize("name", architectures_of(Seq2Seq))
+PARSER = "transformer-next-word"
+"""Not among the systems that are compared: its steps of width are those of the Transformer."""
+
+
+@pytest.mark.parametrize("name", [name for name in architectures_of(Seq2Seq) if name != PARSER])
 def test_every_architecture_can_be_matched_within_a_few_percent(name: str) -> None:
     recipe = matched(own_recipe(name), 1_500_000, VOCABULARY)
     assert parameters(recipe.model, VOCABULARY) == pytest.approx(1_500_000, rel=0.06)

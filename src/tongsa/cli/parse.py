@@ -65,7 +65,7 @@ def train(
     run_training(replace(options, task="parsing", recipe=recipe), out, resume=budget.resume)
 
 
-@app.command(SENTENCES, hidden=True)
+@app.command(SENTENCES)
 def sentences(
     directory: Directory,
     input: Annotated[Path | None, typer.Option("--input", help="Sentences, one a line (standard input).")] = None,
@@ -75,7 +75,9 @@ def sentences(
 ) -> None:
     """Write the tree of each sentence; words and punctuation marks are separated by blanks.
 
-    Example:  echo "The dog barks ." | tongsa parse runs/parser
+    The name of this command may be left out:  tongsa parse runs/parser
+
+    Example:  echo "The dog barks ." | tongsa parse sentences runs/parser
     """
     from tongsa.formats.trees import draw_tree
     from tongsa.tasks.parser import Parser

@@ -35,7 +35,7 @@ class NextWordSection(TransformerSection):
 class NextWordTransformer(Transformer):
     """A Transformer that counts the words it has taken."""
 
-    section = NextWordSection
+    section = NextWordSection  # type: ignore[assignment]
 
     begins_word: Tensor
 

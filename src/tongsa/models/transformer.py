@@ -47,7 +47,7 @@ class Transformer(Seq2Seq):
         self.max_length = config.max_positions if config.positions == "learned" else None
         self.apply(initialise)
 
-    def encode(self, source: Tensor, source_mask: Tensor) -> Memory:
+    def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
         return self._encode(source, source_mask), source_mask
 
     def _encode(self, source: Tensor, source_mask: Tensor, seen: list[Tensor] | None = None) -> Tensor:

@@ -72,7 +72,7 @@ def test_xliff_1_has_states_and_match_quality(tmp_path: Path) -> None:
     first = units["1"].find("{*}target")
     assert first.get("state") == "needs-review-translation"
     assert first.get("state-qualifier") == "mt-suggestion"
-    assert units["1"].find("{*}alt-trans").get("match-quality") == "75%"
+    assert units["1"].find("{*}alt-trans").get("match-quality") == "75.00%"
     assert first.find("{*}g").text == "BIG"
     assert units["2"].find("{*}target").text == "fertig"
     assert units["3"].find("{*}target") is None
@@ -90,7 +90,7 @@ def test_xliff_2_has_states_and_match_quality(tmp_path: Path) -> None:
     root = etree.fromstring(translated("a.xliff", XLIFF_2, tmp_path))
     assert root.get("trgLang") == "de"
     match = root.find(".//{urn:oasis:names:tc:xliff:matches:2.0}match")
-    assert (match.get("matchQuality"), match.get("type"), match.get("ref")) == ("75.0", "mt", "#s2")
+    assert (match.get("matchQuality"), match.get("type"), match.get("ref")) == ("75.000", "mt", "#s2")
     assert root.find(".//{*}segment").get("state") == "translated"
 
 
@@ -103,7 +103,7 @@ def test_xliff_of_other_languages_is_refused(tmp_path: Path) -> None:
 def test_tmx_gets_a_variant_with_confidence(tmp_path: Path) -> None:
     root = etree.fromstring(translated("a.tmx", TMX, tmp_path))
     new = root.find(".//tu[@tuid='7']")[1]
-    assert new.find("prop[@type='x-tongsa-confidence']").text == "0.75"
+    assert new.find("prop[@type='x-tongsa-confidence']").text == "0.75000"
     assert "".join(new.find("seg").itertext()) == "Press <b>THIS</b> BUTTON %s now."
     assert len(list(root.iter("tuv"))) == 4
 

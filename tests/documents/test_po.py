@@ -54,7 +54,7 @@ def test_only_what_is_untranslated_is_filled_and_it_is_fuzzy(tmp_path: Path) -> 
     text = done.read_text()
     assert "#. note\n#: a.c:1\n" in text
     assert '#~ msgid "old"\n#~ msgstr "alt"\n' in text
-    assert "# Tongsa: confidence 0.82\n" in text
+    assert "# Tongsa: confidence 0.7500\n" in text
 
 
 def test_a_catalog_of_another_language_is_refused(tmp_path: Path) -> None:

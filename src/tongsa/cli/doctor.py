@@ -23,6 +23,7 @@ EXTRAS = {
     "tensorboard": "tensorboard",
     "mlflow": "mlflow",
     "wandb": "wandb",
+    "unbabel-comet": "comet",
     "pyarrow": "parquet",
     "mtdata": "mtdata",
     "matplotlib": "pictures",

@@ -109,7 +109,7 @@ def _similar(outcome: Outcome) -> Iterator[str]:
 def _row(each: Doubtful) -> list[str]:
     document, segment, outcome = each
     cells = [
-        f"{outcome.confidence:.3f}",
+        f"{outcome.confidence:.5f}",
         outcome.state,
         str(document.source),
         segment.id,

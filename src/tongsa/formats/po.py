@@ -338,7 +338,7 @@ class PoDocument:
 
 def _remark(outcomes: Sequence[Outcome]) -> str:
     notes = list(dict.fromkeys(note for outcome in outcomes for note in outcome.notes))
-    return "; ".join([f"confidence {min(outcome.confidence for outcome in outcomes):.2f}", *notes])
+    return "; ".join([f"confidence {min(outcome.confidence for outcome in outcomes):.4f}", *notes])
 
 
 def _accepts(source: str) -> Callable[[str], bool]:

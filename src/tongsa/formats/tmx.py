@@ -150,7 +150,7 @@ class TmxDocument:
         for (variant, seg, elements), outcome in zip(self._places, outcomes, strict=True):
             new = etree.Element(variant.tag, {_LANG: self.target}, variant.nsmap)
             new.text = variant.text
-            for name, value in ((CONFIDENCE, f"{outcome.confidence:.2f}"), (STATE, outcome.state)):
+            for name, value in ((CONFIDENCE, f"{outcome.confidence:.5f}"), (STATE, outcome.state)):
                 prop = etree.SubElement(new, seg.tag.replace("seg", "prop"), {"type": name})
                 prop.text, prop.tail = value, variant.text
             written = etree.SubElement(new, seg.tag, seg.attrib)

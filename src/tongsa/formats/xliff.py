@@ -291,7 +291,7 @@ class XliffDocument:
         if qualifier:
             target.set("state-qualifier", qualifier)
         match = _child_of(unit, "alt-trans", target)
-        match.set("match-quality", f"{100 * min(outcome.confidence for outcome in outcomes):.0f}%")
+        match.set("match-quality", f"{100 * min(outcome.confidence for outcome in outcomes):.2f}%")
         match.set("origin", ORIGIN)
         for child in list(match):
             match.remove(child)
@@ -311,7 +311,7 @@ class XliffDocument:
                 place.holder.set("id", next(ids))
             attributes = {
                 "ref": f"#{place.holder.get('id')}",
-                "matchQuality": f"{100 * outcome.confidence:.1f}",
+                "matchQuality": f"{100 * outcome.confidence:.3f}",
                 "type": "tm" if outcome.state in ("memory", "fuzzy") else "mt",
                 "origin": ORIGIN,
             }

@@ -177,7 +177,7 @@ def _answer(
     if given.alternatives:
         columns["alternatives"] = [list(each.alternatives) for each in translated]
     if given.confidence and given.format == "text":
-        columns["confidence"] = [{"score": round(each.confidence, 3), "words": each.words} for each in translated]
+        columns["confidence"] = [{"score": round(each.confidence, 5), "words": each.words} for each in translated]
     answer: dict[str, Any] = columns if isinstance(given.q, list) else {name: each[0] for name, each in columns.items()}
     via = dict.fromkeys(pivot for chain in chains for pivot in chain.via)
     return answer | ({"via": list(via)} if via else {})

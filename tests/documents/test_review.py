@@ -40,10 +40,10 @@ def test_what_is_unsure_left_alone_noted_or_near_is_reviewed_least_certain_first
         outcome("noted", 0.9, notes=("numbers differ", "in pieces")),
     )
     assert rows == [
-        ["0.000", "source", "a.txt", "line 3", "words", "left", "", "", "", ""],
-        ["0.490", "translated", "a.txt", "line 2", "words", "unsure", "", "", "", ""],
-        ["0.900", "translated", "a.txt", "line 4", "words", "noted", "numbers differ; in pieces", "", "", ""],
-        ["0.950", "translated", "a.txt", "line 1", "words", "near", "", "old words", "alte Worte", "0.88"],
+        ["0.00000", "source", "a.txt", "line 3", "words", "left", "", "", "", ""],
+        ["0.49000", "translated", "a.txt", "line 2", "words", "unsure", "", "", "", ""],
+        ["0.90000", "translated", "a.txt", "line 4", "words", "noted", "numbers differ; in pieces", "", "", ""],
+        ["0.95000", "translated", "a.txt", "line 1", "words", "near", "", "old words", "alte Worte", "0.88"],
     ]
 
 

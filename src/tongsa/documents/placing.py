@@ -92,7 +92,16 @@ class Translated:
             return final.start() if final else len(self.text)
         if unit.touches == "after":
             return self.index(self.aligned.place_before(unit.at), to_the_right=True)
-        return self.index(self._after_word(unit.at))
+        return self._between(unit.at)
+
+    def _between(self, at: int) -> int:
+        """Return the place after the word before, or before the word after: the one that is nearer in proportion."""
+        before, after = self._after_word(at), self.aligned.place_before(at)
+        visible = "".join(self.view.text.split())
+        expected = at * len(self._characters) / max(1, len(visible))
+        if visible.startswith(_CLOSING, at) or abs(before - expected) <= abs(after - expected):
+            return self.index(before)
+        return self.index(after, to_the_right=True)
 
     def _after_word(self, at: int) -> int:
         """Return the place after the translation of a word, without punctuation that the word did not have."""

@@ -272,15 +272,16 @@ def agree(one: Candidate, other: Candidate) -> bool:
 
 
 MANY = "a word that stays untranslated took the place of several"
-MARGIN = 0.0
-"""How much higher the average log-probability must be of a translation whose words differ from those without marks."""
+ALLOWANCE = 0.1
+"""How much lower the average log-probability may be of a translation with its placeholders than of one without."""
 DIFFERENT = "translated differently without its placeholders"
 
 
 def best(shown: Candidate | None, numbered: Candidate | None, hidden: Candidate | None) -> Candidate | None:
     """Choose a candidate: one that the model wrote with the placeholders in it, if the words around them stay the same.
 
-    Otherwise the likelier one: a model that has learnt to carry placeholders is surer with them than without.
+    Otherwise the likelier one: a model that has learnt to carry placeholders is about as sure with them as without, and
+    right more often; others are much less sure.
     """
     if hidden is None:
         return shown or numbered
@@ -291,7 +292,7 @@ def best(shown: Candidate | None, numbered: Candidate | None, hidden: Candidate 
         candidate
         for candidate in (shown, numbered)
         # one with a note was not simply translated: text that the model cannot read is copied, and that is certain
-        if candidate and not candidate.notes and candidate.average >= hidden.average + MARGIN
+        if candidate and not candidate.notes and candidate.average >= hidden.average - ALLOWANCE
     ]
     if not others:
         return hidden

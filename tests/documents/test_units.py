@@ -9,13 +9,12 @@ from tongsa.documents.placeholders import mask
 from tongsa.documents.translate import translate_segments
 from tongsa.documents.units import view
 from tongsa.formats.segments import Segment
-from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translation
 
 
 def seen(text: str) -> tuple[str, list[str]]:
-    (masked,) = mask((text,), Glossary())
+    (masked,) = mask((text,))
     found = view(masked, masked.masks(), ())
     return found.text, [
         "".join(masked.marks[c].output if c in masked.marks else c for c in unit.text) for unit in found.units

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from tongsa.documents import Options, read_document, translate_document
 from tongsa.documents.translate import translate_segments
 from tongsa.formats.markdown_blocks import MOST_NESTED
+from tongsa.formats.markdown_inline import Inlines
 from tongsa.formats.segments import Outcome, Segment, visible
 
 DIALECTS = (Path(__file__).parent / "dialects.md").read_text()
@@ -158,6 +160,38 @@ def test_text_that_is_nested_too_deeply_is_left_and_said(options: Options) -> No
     assert [outcome.notes for outcome in done if outcome.state == "source"] == [
         (f"nested more than {MOST_NESTED} levels deep",)
     ]
+
+
+def test_a_directive_with_a_syntax_of_its_own_is_left_and_said(options: Options) -> None:
+    text = "```{figure} a.png\n:name: keep\n\nsome words\n```\n\n```{code-block} python\nkeep = 1\n```\n"
+    _, done, new = outcomes(text, options, shouting(), "a.md")
+    assert new == text
+    assert [outcome.notes for outcome in done] == [("the directive {figure} is not translated",)]
+
+
+def test_emphasis_is_matched_as_commonmark_matches_it() -> None:
+    """Elements without letters are left out: they are one mark here."""
+    chance = random.Random(1)
+    parser = MarkdownIt("commonmark")
+    compared = 0
+    for _ in range(1_000):
+        text = "a" + "".join(chance.choice(["*", "**", "_", "__", "***", "a", "b ", ". "]) for _ in range(9)) + "z"
+        signs = {1: "<", -1: ">", 0: ""}
+        children = parser.parseInline(text)[0].children or []
+        wanted = "".join(signs[child.nesting] + (child.markup or child.content) for child in children)
+        inlines = Inlines(set(), str)
+        inlines.add(text, 0, "", last=True)
+        marked = inlines.marked()
+        found = "".join(
+            part
+            if isinstance(part, str)
+            else {"open": "<", "close": ">", "alone": ""}[part.role] + marked.raws[part.number]
+            for part in marked.parts
+        )
+        if not re.search(r"<[^a-z>]*>", wanted):
+            assert found == wanted
+            compared += 1
+    assert compared > 700
 
 
 def test_expressions_of_mdx_are_kept(options: Options) -> None:

@@ -42,7 +42,9 @@ _DIRECTIVES = re.compile(
     r"[ \t]*+\{(?:note|warning|tip|important|caution|danger|attention|hint|error|seealso|admonition|topic|sidebar"
     r"|margin|dropdown|card|grid|grid-item|tab-set|tab-item|epigraph|pull-quote|versionadded|versionchanged|deprecated)\}"
 )
-"""Directives of MyST whose content is Markdown; that of others is code."""
+"""Directives of MyST whose content is Markdown."""
+_PROSE_DIRECTIVE = re.compile(r"\{(?:figure|list-table|table|csv-table|glossary|prf:\w++|exercise|solution)\}")
+"""Directives with text in a syntax of their own."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ def _parser(recorder: _Recorder, *, is_mdx: bool) -> MarkdownIt:
         "container_directive": recorder.title,
         "mkdocs": recorder.title,
         "reference": recorder.reference,
+        "fence": recorder.directive,
         "html_block": recorder.html,
         "jsx": recorder.html,
     }
@@ -202,6 +205,11 @@ class _Recorder:
         begin, stop = _line(state, end - 1)
         if title := _TITLE_AT_END.search(state.src[begin:stop]):
             self._add("title", [(begin + title.start(1) + 1, begin + title.end(1) - 1)])
+
+    def directive(self, state: StateBlock, start: int, end: int) -> None:
+        if directive := _PROSE_DIRECTIVE.match(state.tokens[-1].info.strip()):
+            spans = [_line(state, line) for line in range(start, end)]
+            self._add("left", spans, f"the directive {directive.group()} is not translated")
 
     def html(self, state: StateBlock, start: int, end: int) -> None:
         self._add("html", [(state.bMarks[line], state.eMarks[line]) for line in range(start, end)])

@@ -102,10 +102,10 @@ def find_faults(block: Sequence[Texts], model: PairModel, expected: Expected) ->
             continue
         if offset or _has_the_target_of_another(line, sides, straight, shared):
             found[line].append("shifted")
-        elif straight[line] <= UNSURE and _is_in_another_language(*sides[line], expected):
-            found[line].append("language")
         elif cut[line] > 0:
             found[line].append("cut")
+        elif straight[line] <= UNSURE and _is_in_another_language(*sides[line], expected):
+            found[line].append("language")
         elif straight[line] < -model.unrelated:
             found[line].append("unrelated")
         elif abs(model.stretch(*sides[line])) > STRETCH:

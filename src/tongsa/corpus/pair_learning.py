@@ -40,8 +40,8 @@ FEWEST = 50
 """Minimum number of pairs to learn from."""
 ENOUGH = 1000
 """Minimum number of pairs from which to choose the threshold for unrelated texts; the strictest is taken for fewer."""
-MANY = 16_000
-"""Number of examples from a full sample. Fewer get the same penalty: with little evidence, weights stay near zero."""
+MANY = 6000
+"""Number of examples below which the penalty grows: with little evidence, weights stay near zero."""
 SMOOTHING = 3.0
 MARKS = ".!?:;…。！？'\"”’»«)]›“ "
 BARE = 8
@@ -74,11 +74,12 @@ def learn_pair_model(pairs: Sequence[tuple[str, str]], seed: int = 1) -> PairMod
 
 def _fitted(model: PairModel, rest: list[Pair], draw: random.Random) -> PairModel:
     real, made = _aligned_examples(model, rest, draw)
-    related = fit_real(real, made, real_is_yes=True, ridge=1e-4 * max(1.0, MANY / (len(real) + len(made))))
+    penalty = 1e-4 * max(1.0, MANY / (len(real) + len(made))) ** 2
+    related = fit_real(real, made, real_is_yes=True, ridge=penalty)
     against = -related.log_odds(real)
     steps = UNRELATED if len(real) >= ENOUGH else UNRELATED[-1:]
     model = replace(model, aligned=related, unrelated=choose_threshold(against, -related.log_odds(made), steps))
-    sound = [pair for pair, odds in zip(rest, against.tolist(), strict=True) if odds < model.unrelated]
+    sound = [pair for pair, odds in zip(rest, against.tolist(), strict=True) if odds < UNRELATED[-1]]
     source, target = (_learn_truncation(model, sound, number, draw) for number in (0, 1))
     return replace(model, cut=(source[0], target[0]), surely=(source[1], target[1])) if source and target else model
 

@@ -98,6 +98,7 @@ def _unit(each: Doubtful, below: float) -> ReviewUnit:
         notes=(*reasons(outcome, below), *_similar(outcome), *([ONLY_THERE] if segment.left else [])),
         near=outcome.near,
         longest=segment.longest,
+        in_bytes=segment.in_bytes,
     )
 
 

@@ -37,6 +37,7 @@ class ReviewUnit:
     notes: tuple[str, ...]
     near: Near | None
     longest: int | None
+    in_bytes: bool
 
 
 def write_catalog(path: Path, languages: Languages, units: Sequence[ReviewUnit]) -> None:
@@ -96,7 +97,8 @@ def write_xliff(path: Path, languages: Languages, units: Sequence[ReviewUnit]) -
 
 
 def _trans_unit(unit: ReviewUnit, number: int) -> Iterator[str]:
-    width = f' maxwidth="{unit.longest}" size-unit="char"' if unit.longest is not None else ""
+    size_unit = "byte" if unit.in_bytes else "char"
+    width = f' maxwidth="{unit.longest}" size-unit="{size_unit}"' if unit.longest is not None else ""
     yield f'<trans-unit id="{number}" resname={quoteattr(unit.place)} xml:space="preserve"{width}>'
     yield f"<source>{_segment(unit.source)}</source>"
     yield f"<target {_STATES[unit.state]}>{_segment(unit.target)}</target>"

@@ -52,8 +52,8 @@ class Worded(Fake):
         super().__init__(lambda text: table[text][0] if text in table else "")
         self.table = table
 
-    def _one(self, text: str, alignment: bool) -> Translation:
-        found = super()._one(text, alignment)
+    def _one(self, text: str, options: TranslateOptions) -> Translation:
+        found = super()._one(text, options)
         pairs = self.table[text][1] if text in self.table else ()
         return Translation(
             text=found.text,
@@ -130,8 +130,8 @@ def test_a_model_that_carries_placeholders_is_left_to_place_them() -> None:
 
 def test_a_likelier_translation_with_its_placeholders_is_taken_and_reviewed() -> None:
     class Sure(Worded):
-        def _one(self, text: str, alignment: bool) -> Translation:
-            found = super()._one(text, alignment)
+        def _one(self, text: str, options: TranslateOptions) -> Translation:
+            found = super()._one(text, options)
             sure = Translation(text=found.text, log_probability=-0.01, tokens=found.tokens)
             return sure if "{user}" in text else found
 
@@ -182,9 +182,9 @@ def test_options_are_asked_for_only_where_marks_need_them() -> None:
 
 def test_a_sentence_that_was_copied_for_its_emoji_is_translated_without_them() -> None:
     class Foreign(Worded):
-        def _one(self, text: str, alignment: bool) -> Translation:
+        def _one(self, text: str, options: TranslateOptions) -> Translation:
             unreadable = "\U0001f389" in text or "{1}" in text
-            return Translation(text=text, notes=("copied",)) if unreadable else super()._one(text, alignment)
+            return Translation(text=text, notes=("copied",)) if unreadable else super()._one(text, options)
 
     translator = Foreign({"Well done!": ("Gut gemacht!", ((0, 0), (1, 1)))})
     (outcome,) = translate_segments([Segment(id="x", content=("Well \U0001f389 done \U0001f389!",))], translator)

@@ -189,3 +189,10 @@ def test_a_sentence_that_was_copied_for_its_emoji_is_translated_without_them() -
     translator = Foreign({"Well done!": ("Gut gemacht!", ((0, 0), (1, 1)))})
     (outcome,) = translate_segments([Segment(id="x", content=("Well \U0001f389 done \U0001f389!",))], translator)
     assert (outcome.text, outcome.notes) == ("Gut \U0001f389 gemacht \U0001f389!", ())
+
+
+def test_a_tag_of_a_message_is_a_pair_whatever_html_calls_it() -> None:
+    """`<link>` closes in messages of programs, and never in HTML."""
+    translator = Worded({"Read this page now": ("Jetzt diese Seite lesen", ((3, 0), (1, 1), (2, 2), (0, 3)))})
+    (outcome,) = translate_segments([Segment(id="x", content=("Read <link>this<br> page</link> now",))], translator)
+    assert outcome.text == "Jetzt <link>diese<br> Seite</link> lesen"

@@ -25,7 +25,6 @@ MOST_MARKS = 0xFFFFD - FIRST + 1
 _MASKS = re.compile("[\U000f0000-\U000ffffd]")
 _MASKS_APART = re.compile(f"({_MASKS.pattern})")
 _TAG_NAME = re.compile(r"<(/?)([\w:.-]++)")
-_VOID = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta", "source", "track"}
 _WORDS = re.compile(r"(?![a-z]++[A-Z])[^\W\d_]++(?:[ .'’&+-]{1,2}[^\W_]++)*+\+{0,2}")
 _AMOUNT = re.compile(r"[€$£¥₩]?\s?\d[\d.,'\s]*+[^\s\d{}<>_]{0,6}")
 _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
@@ -155,7 +154,7 @@ def _paired(pieces: list[str | Mark]) -> list[str | Mark]:
         if not isinstance(piece, Mark) or piece.number >= 0 or not (tag := _TAG_NAME.match(piece.text)):
             continue
         closes, name, alone = tag[1], tag[2].lower(), piece.text.endswith("/>")
-        if not closes and not alone and name not in _VOID:
+        if not closes and not alone:  # one that never closes, as `<br>`, stays a single mark
             waiting.append((name, index))
             names[name] += 1
         elif closes and names[name]:

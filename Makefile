@@ -27,8 +27,9 @@ demo: $(USERS)  ## train a Korean-English translator on the built-in corpus, and
 
 test: $(TOOLS)  ## the tests
 	.ci/programs
-	# what fails is run once more: a machine may be too busy for one test; the summary names it ("RERUN")
-	$(BIN)/python -m pytest -n 2 --reruns 1
+	# what fails is run once more: a machine may be too busy for one test; the summary names it ("RERUN");
+	# worksteal: each process takes half of the tests, in their order, so that neighbours share what was trained for them
+	$(BIN)/python -m pytest -n 2 --dist worksteal --reruns 1
 
 lint: $(TOOLS)  ## ruff and mypy --strict
 	$(BIN)/ruff check src tests benchmarks

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from tongsa.demo.grammar import write_pairs
+from tongsa.cli.main import main
+from tongsa.demo import grammar
+from tongsa.demo.grammar import corpus, write_pairs
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -52,16 +54,25 @@ def desk(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
-def test_everything_that_a_page_shows_runs_in_its_order(page: str, desk: Path) -> None:
+def test_everything_that_a_page_shows_runs_in_its_order(
+    page: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In this process, which has torch already, where no shell or service is shown."""
+    monkeypatch.chdir(desk)
+    monkeypatch.setattr(grammar, "corpus", lambda train, *parts, seed: corpus(train, *(8 for _ in parts), seed=seed))
     for language, text in blocks(page):
         if language == "python":
-            run([sys.executable, "-c", quick_program(text)], desk)
+            exec(compile(quick_program(text), page, "exec"), {"__name__": "__main__"})
         elif language == "":
             for line in commands(text):
+                command = quick_command(line)
                 if line.startswith("tongsa serve"):
-                    serve_and_stop(quick_command(line), desk)
+                    serve_and_stop(in_a_shell(command), desk)
+                elif re.search("[<>|]", line):
+                    run(in_a_shell(command), desk)
                 else:
-                    run(quick_command(line), desk)
+                    monkeypatch.setattr(sys, "argv", shlex.split(command))
+                    assert exit_code() == 0, f"{command}\n{capsys.readouterr()}"
 
 
 def test_the_korean_readme_shows_the_same_commands_for_korean() -> None:
@@ -83,26 +94,51 @@ def commands(text: str) -> list[str]:
     return [line for line in lines if not line.startswith(TOO_LONG_HERE)]
 
 
+SMALL = {
+    "subwords.size": "1000",
+    "model.d_model": "32",
+    "training.updates": "2",
+    "training.validation_pairs": "8",
+    "training.processes": "1",
+    "decoding.max_extra": "3",
+}
+
+
 def quick_command(line: str) -> str:
     assert line.startswith("tongsa "), f"a command that this test does not know: {line}"
     quick = re.sub(r"--minutes \S+", "--minutes 0.02", line).replace("--pairs 20000", "--pairs 400")
     quick = quick.replace("--models lstm,lstm-attention,convs2s,transformer", "--models lstm,transformer")
-    if re.match(r"tongsa (train|distill)", line):
-        quick += " --set training.updates=2 --set training.validation_pairs=8"
-        if "--task" not in line:
-            quick += " --set model.encoder_layers=1 --set model.decoder_layers=1"
-    return quick.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
+    if line.startswith("tongsa demo"):
+        return f"{quick} --threads 1"
+    if not re.match(r"tongsa (train|distill|lab compare)", line):
+        return quick
+    settings = dict(SMALL)
+    if "--task" not in line and "--models" not in line:
+        settings |= {"model.encoder_layers": "1", "model.decoder_layers": "1", "model.d_ff": "32"}
+    return " ".join([quick, "--threads 1", *(f"--set {key}={value}" for key, value in settings.items())])
 
 
 def quick_program(text: str) -> str:
     """A directory of its own: that of the commands is taken."""
-    quick = text.replace("minutes=30", 'minutes=0.02, settings={"training.updates": "2"}')
+    quick = text.replace("minutes=30", f"minutes=0.02, threads=1, settings={SMALL}")
     return re.sub(r'out="([^"]+)"', r'out="\1-again"', quick)
 
 
-def run(command: str | list[str], folder: Path) -> None:
-    shell = isinstance(command, str)
-    done = subprocess.run(command, shell=shell, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
+def exit_code() -> int:
+    """Of the command that stands in sys.argv."""
+    try:
+        main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    return 0
+
+
+def in_a_shell(command: str) -> str:
+    return command.replace("tongsa", f"{shlex.quote(sys.executable)} -m tongsa", 1)
+
+
+def run(command: str, folder: Path) -> None:
+    done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 

@@ -74,7 +74,7 @@ def test_pipes_and_devices_are_written_to_and_stay(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
     reader.start()
     write_atomically(pipe, "through the pipe")
-    reader.join(timeout=10)
+    reader.join(timeout=600)
     assert found == [b"through the pipe"]
     assert pipe.is_fifo()
     with pytest.raises(WriteError, match="No space left on device") as caught:

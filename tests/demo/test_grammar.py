@@ -44,10 +44,10 @@ def test_no_korean_sentence_is_written_twice(pairs: list[Pair]) -> None:
 def test_a_korean_sentence_has_exactly_one_translation() -> None:
     translations: dict[str, str] = {}
     repeats = 0
-    for korean, english in drawn(200_000, seed=3):
+    for korean, english in drawn(100_000, seed=3):
         repeats += korean in translations
         assert translations.setdefault(korean, english) == english, korean
-    assert repeats > 5_000, "too few repeats to have tested anything"
+    assert repeats > 3_000, "too few repeats to have tested anything"
 
 
 def test_there_are_over_a_million_sentences() -> None:

@@ -88,10 +88,9 @@ def test_an_expression_that_is_no_arithmetic_is_refused() -> None:
 
 
 @pytest.mark.skipif(not CATALOGS.is_dir(), reason="needs message catalogs of this machine")
-@pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bad", ["garbage", "losing"])
-def test_every_placeholder_of_the_machines_own_catalogs_comes_out_once(bad: str, count: int, tmp_path: Path) -> None:
-    messages = _machine_messages(count)
+def test_every_placeholder_of_the_machines_own_catalogs_comes_out_once(bad: str, tmp_path: Path) -> None:
+    messages = _machine_messages(count=2_000, of_each=100)
     if len(messages) < 500:
         pytest.skip("needs message catalogs of this machine")
     header = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n'
@@ -107,13 +106,17 @@ def _found(text: str) -> Counter[str]:
     return Counter(placeholder.text for placeholder in find(text) if placeholder.kind != "entity")
 
 
-def _machine_messages(count: int) -> list[str]:
+def _machine_messages(count: int, of_each: int) -> list[str]:
+    """Messages with placeholders, of as many programs as there are."""
     found: dict[str, None] = {}
     for path in sorted(CATALOGS.glob("*/LC_MESSAGES/*.mo")):
+        before = len(found)
         for message, _ in messages_of(path.read_bytes()):
             text = message.decode(errors="ignore").rpartition("\x04")[2].split("\0")[0]
             if text and text not in found and find(text):
                 found[text] = None
                 if len(found) == count:
                     return list(found)
+                if len(found) == before + of_each:
+                    break
     return list(found)

@@ -170,7 +170,7 @@ print(count, int(peak.split()[1]) // 1024)
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 @pytest.mark.parametrize("suffix", [".tmx", ".xliff"])
 def test_a_large_file_is_read_in_flat_memory(tmp_path: Path, suffix: str) -> None:
-    """A gigabyte, made here; most of it in long notes, as memories have them, so that the test stays quick."""
+    """300 MB, made here; most of it in long notes, as memories have them, so that the test stays quick."""
     note = "<note>" + "x" * 60_000 + "</note>"
     if suffix == ".tmx":
         both = '<tuv xml:lang="en"><seg>one</seg></tuv><tuv xml:lang="de"><seg>eins</seg></tuv>'
@@ -183,15 +183,15 @@ def test_a_large_file_is_read_in_flat_memory(tmp_path: Path, suffix: str) -> Non
     block = one * 500
     with path.open("w") as file:
         file.write(head)
-        for _ in range(35):
+        for _ in range(10):
             file.write(block)
         file.write(tail)
-    assert path.stat().st_size > 10**9
+    assert path.stat().st_size > 3 * 10**8
     said = subprocess.run([sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True).stdout
     path.unlink()
     count, megabytes = map(int, said.split())
-    assert count == 35 * 500
-    assert megabytes < 300, megabytes
+    assert count == 10 * 500
+    assert megabytes < 150, megabytes
 
 
 def test_pairs_are_handed_on_before_the_file_ends(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def start() -> Iterator[Start]:
 def service(translators: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One that most tests share."""
     data = tmp_path_factory.mktemp("data")
-    running = Running(["--port", "0", *map(str, translators), "--data", str(data), "--limits", "body_seconds=3"])
+    running = Running(["--port", "0", *map(str, translators), "--data", str(data)])
     yield running
     assert running.stop() == 0
     assert running.events("no JSON") == []

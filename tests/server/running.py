@@ -94,7 +94,7 @@ class Running:
         if self.process.poll() is None:
             self.process.send_signal(sign)
         code = self.process.wait(PATIENCE)
-        self._reader.join(10)
+        self._reader.join(PATIENCE)
         return code
 
 

@@ -165,16 +165,18 @@ def training(tmp_path: Path) -> Iterator[Callable[[str], Training]]:
 
 
 @pytest.fixture(scope="session")
-def uninterrupted(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+def uninterrupted(
+    train_here: Callable[..., tongsa.Translator | None], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[int], Path]:
     """The directory of a training with so many processes that nothing disturbed."""
     known: dict[int, Path] = {}
 
     def whole(processes: int) -> Path:
         if processes not in known:
-            training = Training(tmp_path_factory.mktemp("whole") / f"of-{processes}")
-            training.begin(corpus, {"training.processes": str(processes), "training.checkpoint_every": "1"})
-            assert training.finish() == 0, training.said
-            known[processes] = training.out
+            out = tmp_path_factory.mktemp("whole") / f"of-{processes}"
+            changes = {"training.processes": str(processes), "training.checkpoint_every": "1"}
+            assert train_here(out, changes) is not None
+            known[processes] = out
         return known[processes]
 
     return whole

@@ -170,7 +170,7 @@ def test_the_command_streams_into_pipes_and_refuses_to_resume_there(directory: P
     reader.start()
     done = translate(directory, "--input", source, "--output", link)
     assert done.returncode == 0, done.stderr
-    reader.join(timeout=60)
+    reader.join(timeout=600)
     assert found == [to_standard_output.stdout]
     assert stat.S_ISFIFO(pipe.lstat().st_mode)
     assert seen(tmp_path) == ["link", "pipe", "source"]

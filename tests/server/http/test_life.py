@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.server.running import SENTENCE, Running, Start, until
+from tests.server.running import PATIENCE, SENTENCE, Running, Start, until
 
 from tongsa.demo.grammar import write_pairs
 from tongsa.runs.directory import Run
@@ -37,7 +37,7 @@ class Crowd:
 
     def _work(self) -> None:
         body = json.dumps({"q": TEXT, "source": "ko", "target": "en"})
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         while not self._stop.is_set():
             try:
                 connection.connect()
@@ -71,7 +71,7 @@ class Crowd:
     def end(self) -> None:
         self._stop.set()
         for thread in self._threads:
-            thread.join(60)
+            thread.join(PATIENCE)
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_translator_swapped_under_load_drops_no_request(start: Start, swappabl
     weights = load_file(swappable / "weights.safetensors")
     run = Run(swappable)
     run.write_translator(run.read_card(), {name: -each for name, each in weights.items()})
-    running.wait_for("translator reloaded", 60)
+    running.wait_for("translator reloaded")
     before = len(crowd.answers)
     crowd.wait_for(before + 30)
     crowd.end()
@@ -200,15 +200,14 @@ def test_what_came_while_the_service_stood_still_is_answered_although_its_time_i
     start: Start, translators: tuple[Path, Path]
 ) -> None:
     """A machine that is busy stops everybody now and then."""
-    running = start(translators[0], "--limits", "idle_seconds=4")
-    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=60)
+    running = start(translators[0], "--limits", "idle_seconds=2")
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE)
     connection.request("GET", "/health")
     assert connection.getresponse().read() == b'{"status":"ok"}'
-    time.sleep(2)
     running.process.send_signal(signal.SIGSTOP)
     try:
         connection.request("GET", "/health")
-        time.sleep(2.5)
+        time.sleep(2.2)
     finally:
         running.process.send_signal(signal.SIGCONT)
     assert connection.getresponse().status == 200
@@ -219,7 +218,7 @@ def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one(
     start: Start, translators: tuple[Path, Path]
 ) -> None:
     running = start(translators[0], "--limits", "connections=2")
-    first, second, third = (http.client.HTTPConnection("127.0.0.1", running.port, timeout=60) for _ in range(3))
+    first, second, third = (http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE) for _ in range(3))
     for connection in (first, second, third):
         connection.request("GET", "/health")
         assert connection.getresponse().read() == b'{"status":"ok"}'
@@ -231,11 +230,10 @@ def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one(
 
 
 def test_connections_that_are_busy_are_not_closed_for_a_new_one(start: Start, translators: tuple[Path, Path]) -> None:
-    running = start(translators[0], "--limits", "connections=2")
-    begun = [socket.create_connection(("127.0.0.1", running.port), timeout=60) for _ in range(2)]
+    running = start(translators[0], "--limits", "connections=2,header_seconds=60")
+    begun = [socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE) for _ in range(2)]
     for connection in begun:
         connection.sendall(b"GET /health HTTP/1.1\r\n")
-    time.sleep(0.5)
     assert running.get("/health").status_code == 503
     for connection in begun:
         connection.sendall(b"host: x\r\n\r\n")

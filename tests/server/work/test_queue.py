@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from tests.server.running import in_a_loop
+from tests.server.running import PATIENCE, in_a_loop
 
 from tongsa.server.http.refusals import Refusal
 from tongsa.server.work.queue import Queue, length_class
@@ -26,7 +26,7 @@ class Gate:
 
     def run(self, pieces: Sequence[str]) -> Sequence[str]:
         self.batches.append(list(pieces))
-        self.open.wait(5)
+        self.open.wait(PATIENCE)
         if any("bad" in piece for piece in pieces):
             raise ValueError("bad")
         return [piece.upper() for piece in pieces]

@@ -234,7 +234,7 @@ def test_a_worker_ends_with_the_service_that_started_it() -> None:
     worker = processes.WorkerProcess(0)
     worker.begin(1, BlockingQueue(nothing, nothing))
     worker._channel.close()
-    assert worker._process.wait(60) == 0
+    assert worker._process.wait(600) == 0
 
 
 TEXTS: list[dict[str, Any]] = [

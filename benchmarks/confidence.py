@@ -2,7 +2,7 @@
 
     python benchmarks/confidence.py runs/en-de --in data/test.en data/test.de --out news.en europarl.en
 
-in domain       area under the ROC curve for telling translations better than the median chrF from worse ones
+in domain       area under the ROC curve for telling translations that are worse than the median chrF from the others
 out of domain   area for telling text like the training text (--in) from other text (--out), by confidence alone
 reliability     the mean confidence and the mean chrF of ten groups of translations, the least certain first
 distinct        how many different values the confidences of all texts have

@@ -79,6 +79,7 @@ def test_the_roc_area_is_how_often_the_better_is_rated_higher() -> None:
 
 def test_translations_are_split_at_the_median_quality() -> None:
     assert median_split([0.1, 0.2, 0.3, 0.4], [0.9, 0.1, 0.5, 0.6]) == ([0.1, 0.4], [0.2, 0.3])
+    assert median_split([0.1, 0.2, 0.3], [0.5, 1.0, 1.0]) == ([0.2, 0.3], [0.1]), "most of them may be perfect"
 
 
 def test_groups_of_a_reliability_diagram_are_of_equal_size_and_ordered_by_confidence() -> None:

@@ -117,10 +117,10 @@ def roc_area(better: Sequence[float], worse: Sequence[float]) -> float:
 
 
 def median_split(confidences: Sequence[float], qualities: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the confidences of the translations that are better than the median, and those of the others."""
+    """Return the confidences of the translations that are not worse than the median, and those of the others."""
     median = statistics.median(qualities)
     pairs = list(zip(confidences, qualities, strict=True))
-    return [c for c, quality in pairs if quality > median], [c for c, quality in pairs if quality <= median]
+    return [c for c, quality in pairs if quality >= median], [c for c, quality in pairs if quality < median]
 
 
 def groups_by_confidence(

@@ -208,7 +208,7 @@ def reliability(examples: Sequence[Example], scores: Sequence[float]) -> list[st
     metric = METRICS[SENTENCE_METRIC].title
     chart = LineChart(
         title="Reliability",
-        note=f"mean {metric} by confidence; ROC area {area:.2f} for better than the median",
+        note=f"mean {metric} by confidence; ROC area {area:.2f} for worse than the median",
         lines=[
             Line("as expected", "train", [(0.0, 0.0), (100.0, 100.0)]),
             Line("measured", "valid", groups_by_confidence(confidences, qualities), marks=True),

@@ -58,5 +58,5 @@ def test_damage_is_an_error_that_names_the_file(tmp_path: Path, damage: str) -> 
     else:
         changed = {"changed": bytes([content[0] ^ 1]) + content[1:], "shorter": content[:-1], "longer": content * 2}
         run.frequencies_file.write_bytes(changed[damage])
-    with pytest.raises(DirectoryError, match="frequencies.bin"):
+    with pytest.raises(DirectoryError, match=r"frequencies\.bin"):
         read(run)

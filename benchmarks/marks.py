@@ -76,7 +76,8 @@ def cases(sentences: Sequence[str]) -> list[Case]:
         words = sentence.split()
         for place, (kind, mark) in enumerate(INSERTED.items()):
             text = inserted(words, mark, number + place)
-            found += [Case(kind, name, written(name, text), sentence, mark) for name in FORMATS]
+            formats = [name for name in FORMATS if not (name == "srt" and mark.startswith("("))]  # a sound there
+            found += [Case(kind, name, written(name, text), sentence, mark) for name in formats]
         for place, (kind, mark) in enumerate(TAG.items()):
             text = inserted(words, mark, number + place)
             found += [Case(kind, name, written(name, text), sentence, mark) for name in FORMATS if name not in MARKUP]

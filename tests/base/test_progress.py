@@ -43,6 +43,20 @@ def test_lines_of_a_plain_bar_have_rate_and_time_left(
     assert lines[1] == "encoding: 100 of 100 pairs, 2.5/s"
 
 
+def test_the_rate_of_a_resumed_job_is_that_of_what_it_did_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("tongsa.base.progress.time.monotonic", lambda: now[0])
+    with Plain().bar("training", 100, "updates", done=40) as bar:
+        now[0] += 10
+        bar.advance(20, "loss 1")
+    assert (
+        capsys.readouterr().err
+        == "training: 60 of 100 updates, 2.0/s  loss 1  20s left\n" + "training: 60 of 100 updates, 2.0/s  20s left\n"
+    )
+
+
 def test_a_plain_bar_without_a_total_counts(capsys: pytest.CaptureFixture[str]) -> None:
     with Plain().bar("reading", None, "pairs") as bar:
         bar.advance(1234)

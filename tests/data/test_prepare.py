@@ -35,7 +35,7 @@ class Told(Silent):
     def say(self, text: str) -> None:
         self.said.append(text)
 
-    def bar(self, title: str, total: float | None, unit: str) -> AbstractContextManager[Bar]:
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> AbstractContextManager[Bar]:
         from contextlib import nullcontext
 
         told = self

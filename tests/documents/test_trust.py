@@ -23,7 +23,7 @@ class Said:
     def say(self, text: str) -> None:
         self.lines.append(text)
 
-    def bar(self, title: str, total: float | None, unit: str):  # type: ignore[no-untyped-def]
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0):  # type: ignore[no-untyped-def]
         from tongsa.base.progress import Silent
 
         return Silent().bar(title, total, unit)

@@ -25,10 +25,15 @@ Train = Callable[..., Translator | None]
 class RecordedBar:
     total: float | None
     unit: str
+    done: float = 0.0
     steps: list[float] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    validations: int = 0
 
     def advance(self, amount: float, note: str = "") -> None:
+        if note == "validating":
+            self.validations += 1
+            return
         self.steps.append(amount)
         self.notes.append(note)
 
@@ -42,8 +47,8 @@ class Recorder:
         self.said.append(text)
 
     @contextmanager
-    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
-        self.bars[title] = RecordedBar(total, unit)
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> Iterator[Bar]:
+        self.bars[title] = RecordedBar(total, unit, done)
         yield self.bars[title]
 
 
@@ -62,15 +67,16 @@ def test_the_bar_goes_through_the_updates_with_the_loss_and_speed_of_each(told: 
     out, show = told
     bar = show.bars["training"]
     assert (bar.total, bar.unit) == (6, "updates")
-    assert bar.steps == [0, 1, 1, 1, 1, 1, 1]
-    for event, note in zip(events(out, "update"), bar.notes[1:], strict=True):
+    assert bar.steps == [1, 1, 1, 1, 1, 1]
+    assert bar.validations == 2
+    for event, note in zip(events(out, "update"), bar.notes, strict=True):
         assert f"loss {event['log_loss']:.3f}" in note
         speed = re.search(r"([\d,]+) tokens/s", note)
         assert speed
         told_speed = int(speed[1].replace(",", ""))
         assert told_speed == pytest.approx(event["target_tokens"] / event["seconds"], rel=0.1)  # seconds are rounded
         assert note.endswith(f"update {event['update']}") or event["update"] > 3
-    assert [" BLEU " in note for note in bar.notes[1:]] == [False] * 3 + [True] * 3, "once there is one"
+    assert [" BLEU " in note for note in bar.notes] == [False] * 3 + [True] * 3, "once there is one"
 
 
 def test_every_pair_is_counted_while_it_is_read_and_encoded(told: tuple[Path, Recorder]) -> None:
@@ -114,7 +120,7 @@ def test_a_resumed_training_says_where_it_is_and_goes_on_there(train_here: Train
     train_here(out, {"training.updates": "2"}, show=first)
     train_here(out, {"training.updates": "5"}, resume=True, show=second)
     assert "resuming after update 2" in second.said
-    assert second.bars["training"].steps == [2, 1, 1, 1]
+    assert (second.bars["training"].done, second.bars["training"].steps) == (2, [1, 1, 1])
     assert second.bars["training"].total == 5
     (resumed,) = events(out, "resume")
     assert resumed["update"] == 2

@@ -22,7 +22,7 @@ class Show(Protocol):
 
     def say(self, text: str) -> None: ...
 
-    def bar(self, title: str, total: float | None, unit: str) -> AbstractContextManager[Bar]: ...
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> AbstractContextManager[Bar]: ...
 
 
 class Silent:
@@ -32,7 +32,7 @@ class Silent:
         pass
 
     @contextmanager
-    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> Iterator[Bar]:
         yield _SilentBar()
 
 
@@ -48,16 +48,17 @@ class Plain:
         print(text, file=sys.stderr, flush=True)
 
     @contextmanager
-    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
-        bar = _PlainBar(title, total, unit)
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> Iterator[Bar]:
+        bar = _PlainBar(title, total, unit, done)
         yield bar
         bar.tell()
 
 
 class _PlainBar:
-    def __init__(self, title: str, total: float | None, unit: str) -> None:
+    def __init__(self, title: str, total: float | None, unit: str, done: float) -> None:
         self.title, self.total, self.unit = title, total, unit
-        self.done, self.note = 0.0, ""
+        self.before = self.done = done
+        self.note = ""
         self.began = self.told = time.monotonic()
 
     def advance(self, amount: float, note: str = "") -> None:
@@ -69,13 +70,12 @@ class _PlainBar:
     def tell(self) -> None:
         self.told = time.monotonic()
         seconds = max(self.told - self.began, 1e-9)
-        rate = self.done / seconds
-        line = f"{self.title}: {self.done:,.0f}"
-        if self.total:
-            left = (self.total - self.done) / rate if rate else float("inf")
-            line += f" of {self.total:,.0f}"
-            self.note += "" if self.done >= self.total or left == float("inf") else f"  {duration(left)} left"
-        print(f"{line} {self.unit}, {rate:,.1f}/s  {self.note}".rstrip(), file=sys.stderr, flush=True)
+        rate = (self.done - self.before) / seconds
+        count = f"{self.done:,.0f}" + (f" of {self.total:,.0f}" if self.total else "")
+        parts = [f"{self.title}: {count} {self.unit}, {rate:,.1f}/s", self.note]
+        if self.total and rate and self.done < self.total:
+            parts.append(f"{duration((self.total - self.done) / rate)} left")
+        print("  ".join(filter(None, parts)), file=sys.stderr, flush=True)
         self.note = ""
 
 
@@ -91,7 +91,7 @@ class Terminal:
         self.console.print(text, markup=False)
 
     @contextmanager
-    def bar(self, title: str, total: float | None, unit: str) -> Iterator[Bar]:
+    def bar(self, title: str, total: float | None, unit: str, done: float = 0.0) -> Iterator[Bar]:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
         from rich.table import Column
 
@@ -109,18 +109,20 @@ class Terminal:
             TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
         ]
         with Progress(*columns, console=self.console, expand=True) as progress:
-            task = progress.add_task(title, total=total, note="", rate="", count=_count(0, total))
-            yield _TerminalBar(task, progress, total)
+            count = _count(done, total)
+            task = progress.add_task(title, total=total, completed=done, note="", rate="", count=count)  # type: ignore[arg-type]
+            yield _TerminalBar(task, progress, total, done)
 
 
 class _TerminalBar:
-    def __init__(self, task: int, progress: object, total: float | None) -> None:
+    def __init__(self, task: int, progress: object, total: float | None, done: float) -> None:
         self.task, self.progress, self.total = task, progress, total
-        self.done, self.began = 0.0, time.monotonic()
+        self.before = self.done = done
+        self.began = time.monotonic()
 
     def advance(self, amount: float, note: str = "") -> None:
         self.done += amount
-        rate = f"{self.done / max(time.monotonic() - self.began, 1e-9):,.1f}/s"
+        rate = f"{(self.done - self.before) / max(time.monotonic() - self.began, 1e-9):,.1f}/s"
         fields = {"rate": rate, "count": _count(self.done, self.total), **({"note": note} if note else {})}
         self.progress.update(self.task, advance=amount, **fields)  # type: ignore[attr-defined]
 

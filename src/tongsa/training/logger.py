@@ -53,8 +53,8 @@ class TrainingLogger:
         self._by_time = bool(minutes)
         total = 60 * minutes if minutes else recipe.training.updates
         self._shown = start.seconds if self._by_time else float(start.update)
-        self.bar = self._stack.enter_context(self.show.bar("training", total, "s" if self._by_time else "updates"))
-        self.bar.advance(self._shown)
+        unit = "s" if self._by_time else "updates"
+        self.bar = self._stack.enter_context(self.show.bar("training", total, unit, done=self._shown))
         return Callbacks(
             on_update=self.on_update,
             on_validating=lambda: self.bar.advance(0, "validating"),

@@ -139,7 +139,9 @@ class CTranslate2Engine:
         limits = self._limits(sources, search, prefixes)
         within = [i for i, ids in enumerate(sources) if not self._too_long(len(ids), limits[i])]
         inputs = [Input(self._cut(sources[i]), limits[i], prefixes[i] if prefixes else ()) for i in within]
-        here = self._translate(self._with_prefix_scores(inputs) if prefixes else inputs, search)
+        if prefixes and _needs_scores(search):
+            inputs = self._with_prefix_scores(inputs)
+        here = self._translate(inputs, search)
         found = dict(zip(within, here, strict=True))
         beyond = [i for i in range(len(sources)) if i not in found]
         if beyond:

@@ -217,7 +217,7 @@ class _Placing:
     def _aligned(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Add the alignment of each candidate, and what it is worth."""
         sources = [self.drafts[each.draft].sentence.ids for each in candidates]
-        forced = replace(self.search, beam=1)
+        forced = replace(self.search, beam=1, scores=False)
         found = self.model.engine.translate(sources, forced, [each.ids for each in candidates]) if candidates else []
         return [self._with_alignment(one, group[0]) for one, group in zip(candidates, found, strict=True)]
 

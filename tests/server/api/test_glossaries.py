@@ -114,3 +114,15 @@ def test_a_glossary_has_a_name_of_1_to_1024_characters(tmp_path: Path) -> None:
             bodies = [{**entries("a\tb"), "name": name, "dictionaries": [entries("a\tb")]} for name in names]
             statuses = [client.post(path, json=body).status_code for body in bodies]
             assert statuses == [400, 201, 201, 400]
+
+
+def test_a_glossary_serves_libretranslates_clients_too(tmp_path: Path) -> None:
+    with serving(tmp_path, directions=("en_de", "de_fr")) as client:
+        id = client.post("/v2/glossaries", json=entries("file\tAkte|Akten", name="words")).json()["glossary_id"]
+        body = {"q": ["open the file", "a <b>file</b>"], "source": "en", "target": "de", "glossary": id}
+        assert client.post("/translate", json=body).json()["translatedText"] == ["OPEN THE AKTE", "A <b>AKTE</b>"]
+        html = {**body, "q": "<p>open the file</p>", "format": "html"}
+        assert client.post("/translate", json=html).json()["translatedText"] == "<p>OPEN THE AKTE</p>"
+        assert client.post("/translate", json={**body, "glossary": "none"}).status_code == 404
+        assert client.post("/translate", json={**body, "source": "auto"}).status_code == 400
+        assert client.post("/translate", json={**body, "target": "fr"}).status_code == 400

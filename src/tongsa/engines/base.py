@@ -16,6 +16,10 @@ class Engine(Protocol):
 
     name: str
 
+    @property
+    def longest(self) -> int | None:
+        """Most tokens of a target, including the end, if there is a limit."""
+
     def translate(
         self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]] = ()
     ) -> list[list[Hypothesis]]:

@@ -47,6 +47,7 @@ class NativeEngine:
         self.special = Special(start=target_pad, end=end, unwritable=unwritable)
         self.batch_tokens = batch_tokens
         self.device = next(model.parameters()).device
+        self.longest = model.max_length
 
     @classmethod
     def load(cls, directory: Path, card: Card, subwords: Subwords, device: torch.device) -> NativeEngine:

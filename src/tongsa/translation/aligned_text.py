@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tongsa.translation.alignment import Span, token_spans
 from tongsa.translation.sentences import Translation
 
+T = TypeVar("T")
 ALIGNED = 0.5
 """Share of the characters of a word that belong to a source term, from which the word is taken for its translation."""
 SPANS = 4
 """Most places returned for a term."""
 PLACES = 12
-"""Most places between words returned for a term that no word is clearly aligned to."""
+"""Most words, and places between words, returned for a term that no word is clearly aligned to."""
 
 _WORDS = re.compile(r"\w+(?:[-'’·]\w+)*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -45,28 +47,27 @@ class AlignedText:
             words = [(begin, end) for begin, end in places if any(map(str.isalnum, text[begin:end]))]
         return cls(text, words, origins, source_places)
 
-    def places(self, term: Span, taken: Iterable[Span]) -> tuple[list[Span], bool]:
+    def places(self, term: Span, taken: Iterable[Span], *, several: bool) -> tuple[list[Span], bool]:
         """Return the places of words that translate source[term], the best aligned first, and whether they clearly do.
 
-        If not, return also places between words, where the term may be inserted. Words in `taken` are left out.
+        If not, return words and places between words all over the text. With `several`, a place may hold several
+        words. Words in `taken` are left out.
         """
         taken = list(taken)
         free = [word for word in self.words if not any(word[0] < end and word[1] > begin for begin, end in taken)]
         shares = {word: self.share(word, term) for word in free}
         clear = [word for word in free if shares[word] >= ALIGNED]
-        spans: dict[Span, float] = {}
+        if not clear:
+            ends = [end for _, end in self.words] or [0]
+            return [*_spread(free), *((end, end) for end in _spread(ends))], False
+        spans = {word: shares[word] for word in clear}
         run: list[Span] = []
-        for word in clear or [word for word in free if shares[word] > 0]:
+        for word in clear if several else ():
             if run and _WORDS.search(self.text[run[-1][1] : word[0]]):
                 run = []
             run.append(word)
             spans[run[0][0], word[1]] = sum(shares[each] for each in run)
-            spans[word] = shares[word]
-        best = sorted(spans, key=lambda span: -spans[span])[:SPANS]
-        if clear:
-            return best, True
-        ends = [end for _, end in self.words] or [0]
-        return [*best, *((end, end) for end in ends[:: max(1, -(-len(ends) // PLACES))])], False
+        return sorted(spans, key=lambda span: -spans[span])[:SPANS], True
 
     def share(self, span: Span, term: Span) -> float:
         """Return the share of the characters of text[span] that belong to source[term]."""
@@ -91,3 +92,8 @@ def token_places(text: str, tokens: Sequence[str]) -> list[Span]:
     """Return where tokens are in a text; nothing if they are not those of the text."""
     characters = [place for place, c in enumerate(text) if not c.isspace()] + [len(text)]
     return [(characters[a], characters[b - 1] + 1 if b > a else characters[a]) for a, b in token_spans(tokens, text)]
+
+
+def _spread(places: Sequence[T]) -> Sequence[T]:
+    """Return all places, or as many as allowed at equal distances."""
+    return places[:: max(1, -(-len(places) // PLACES))]

@@ -16,7 +16,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -24,10 +23,9 @@ from tongsa.decoding.search import Hypothesis, Search, length_limit, length_pena
 from tongsa.engines.base import Engine
 from tongsa.text.lines import nfc, tidy
 from tongsa.text.placeholders import find as find_placeholders
-from tongsa.text.subwords import Subwords, Vocabulary
+from tongsa.text.subwords import Subwords
 from tongsa.translation.aligned_text import AlignedText, token_places
 from tongsa.translation.alignment import Span
-from tongsa.translation.confidence import WORD_START
 from tongsa.translation.glossary import Term, is_word, missing, missing_note, with_capital
 from tongsa.translation.particles import fitted, is_hangul, without_particles
 from tongsa.translation.sentences import Sentence, Translation
@@ -37,10 +35,6 @@ PROMISING = 5
 COVERED, OTHERS, ATTENDS = 0.2, 1.0, 2.0
 """What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
 that is aligned to the source term; the term itself being aligned to it."""
-ENDING, ALIKE = 2, 8
-"""Letters in which the word before a term may vary, and how many variants are tried, the most frequent first."""
-SURER = 1.5
-"""How much likelier a variant must be: the model knows little of a term that it has never seen."""
 
 _WORDS = re.compile(r"\w+")
 _NUMBERS = re.compile(r"\d+")
@@ -153,11 +147,6 @@ class _Placing:
             groups.setdefault(each.draft, []).append(each)
         promising = [one for group in groups.values() for one in group[:PROMISING]]
         best = {each.draft: each for each in sorted(self._aligned(promising), key=self._score)}
-        first = dict(best)
-        for each in self._scored([other for one in best.values() if one.clear for other in self._agreeing(one)]):
-            surer = sum(each.log_probabilities) > sum(first[each.draft].log_probabilities) + SURER
-            if surer and self._score(each) > self._score(best[each.draft]):
-                best[each.draft] = each
         unclear = [each for each in best.values() if not each.clear]
         continued = self._aligned(self._scored(self._continuations(unclear)))
         for each in continued:
@@ -204,19 +193,6 @@ class _Placing:
                     new = fitted(text[:begin] + left + written + right + rest, place[1])
                     if candidate := self._candidate(index, new, place, clear=clear):
                         yield candidate
-
-    def _agreeing(self, one: Candidate) -> Iterator[Candidate]:
-        """Vary the ending of the word before the term, which may have to agree with it: an article, an adjective."""
-        *_, word, rest = ("", *one.text[: one.begin].split(" "))
-        begin = one.begin - len(word) - 1
-        for variant in _alike(word, self.vocabulary) if word.isalpha() and not rest else ():
-            longer = len(variant) - len(word)
-            text = one.text[:begin] + variant + one.text[begin + len(word) :]
-            other = self._candidate(one.draft, text, (one.begin + longer, one.end + longer), clear=True)
-            if other and len(other.ids) == len(one.ids):  # the alignment of the first one is that of all
-                yield replace(
-                    other, alignment=one.alignment, covered=one.covered, others=one.others, attends=one.attends
-                )
 
     def _continuations(self, replaced: Sequence[Candidate]) -> list[Candidate]:
         """Let the model write on after the term."""
@@ -275,23 +251,6 @@ class _Placing:
         sources = [self.drafts[each.draft].sentence.ids for each in candidates]
         found = self.model.engine.score(sources, [each.ids for each in candidates]) if candidates else []
         return [replace(each, log_probabilities=row) for each, row in zip(candidates, found, strict=True)]
-
-
-@lru_cache(8)
-def _words(vocabulary: Vocabulary) -> dict[str, list[str]]:
-    """Return the words of the training text that are frequent enough to be pieces, by their first letter."""
-    words: dict[str, list[str]] = {}
-    for piece in vocabulary.all_pieces():
-        if piece.startswith(WORD_START) and piece[1:].isalpha():
-            words.setdefault(piece[1], []).append(piece[1:])
-    return words
-
-
-def _alike(word: str, vocabulary: Vocabulary) -> list[str]:
-    """Return frequent words with another ending: `einen` and `eine` for `ein`, `das` and `dem` for `die`."""
-    stem, longest = word[: max(1, len(word) - ENDING)], len(word) + ENDING
-    frequent = _words(vocabulary).get(word[0], ())
-    return [each for each in frequent if each != word and each.startswith(stem) and len(each) <= longest][:ALIKE]
 
 
 def _keeps(draft: Draft, term: Term, text: str) -> bool:

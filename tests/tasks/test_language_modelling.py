@@ -155,15 +155,12 @@ def test_two_workers_train_the_same_model_as_one(text: Path, tmp_path: Path) -> 
 PROGRAM = """
 import json, sys, tongsa
 text, out, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-if text:
-    tongsa.train(text, task="lm", out=out, settings=settings, threads=1, device="cpu")
-else:
-    tongsa.resume(out)
+tongsa.train(text, task="lm", out=out, settings=settings, threads=1, device="cpu")
 """
 
 
-def start(text: str, out: Path, settings: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PROGRAM, text, str(out), json.dumps(settings)]
+def start(text: Path, out: Path, settings: dict[str, str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", PROGRAM, str(text), str(out), json.dumps(settings)]
     return subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
@@ -171,8 +168,8 @@ def start(text: str, out: Path, settings: dict[str, str]) -> subprocess.Popen[by
 def test_a_training_that_is_killed_resumes_to_identical_weights(text: Path, tmp_path: Path) -> None:
     settings = {**SMALL, "model.dropout": "0.1", "training.checkpoint_every": "1", "training.validate_every": "10"}
     whole, killed = Run(tmp_path / "whole"), Run(tmp_path / "killed")
-    assert start(str(text), whole.path, settings).wait() == 0
-    process = start(str(text), killed.path, settings)
+    train(text, whole.path, settings)
+    process = start(text, killed.path, settings)
     while not any(event["update"] >= 6 for event in (killed.events("update") if killed.log_file.is_file() else [])):
         assert process.poll() is None, "it has ended too early"
         time.sleep(0.01)
@@ -181,7 +178,7 @@ def test_a_training_that_is_killed_resumes_to_identical_weights(text: Path, tmp_
     stopped = latest(killed.checkpoints)
     assert stopped is not None
     assert 5 <= stopped.update < 20
-    assert start("", killed.path, {}).wait() == 0
+    tongsa.resume(killed.path)
     left, right = latest(whole.checkpoints), latest(killed.checkpoints)
     assert left is not None
     assert right is not None

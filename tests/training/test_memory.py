@@ -93,8 +93,7 @@ def whole(trainer: Callable[..., Trainer]) -> tuple[Step, torch.Tensor, int]:
     return step, subject.optimizer.gradient.clone(), max(objective.sizes)
 
 
-@pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("share", [0.6, 0.2])
+@pytest.mark.parametrize(("error", "share"), list(zip(ERRORS, [0.6, 0.2, 0.2], strict=True)))
 def test_a_chunk_that_does_not_fit_is_halved_until_it_does_with_the_same_gradient(
     trainer: Callable[..., Trainer],
     whole: tuple[Step, torch.Tensor, int],

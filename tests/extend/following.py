@@ -40,7 +40,8 @@ def follow(page: str, folder: Path, heading: str | None = None) -> Followed:
     text = (ROOT / "docs" / "extend" / page).read_text(encoding="utf-8")
     if heading:
         text = next(part for part in re.split(r"^## ", text, flags=re.MULTILINE) if part.startswith(heading))
-    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    # With what Python has compiled, but not what another process is just writing.
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.pyc.*"))
     done = Followed()
     for language, title, body in BLOCK.findall(text):
         path = folder / title if title else folder

@@ -23,7 +23,11 @@ def test_an_architecture_is_one_file_and_one_line_and_is_trained(tmp_path: Path)
 
 def assert_contract(tmp_path: Path) -> None:
     """The tests of every architecture hold for the new one without being told of it."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), str(ROOT / "tests")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), str(ROOT / "tests")]),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # quicker
+    }
     tests = ROOT / "tests" / "models" / "test_every_architecture.py"
     command = [sys.executable, "-m", "pytest", str(tests), "-q", "-x", "-k", "bags", "-p", "no:cacheprovider"]
     ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -7,10 +7,10 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tongsa.evaluation.significance import TestedScore
+from tongsa.evaluation.significance import TestedScore, chance
 from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.html import draw_comparison
-from tongsa.lab.compare.table import cells, chance, markdown, terminal
+from tongsa.lab.compare.table import cells, markdown, terminal
 
 Finished = tuple[Path, Comparison]
 
@@ -91,4 +91,4 @@ def test_a_sure_difference_is_marked() -> None:
     def tested(p: float | None) -> TestedScore:
         return TestedScore(score=1.0, interval=0.1, p=p, signature="")
 
-    assert [chance(tested(p)) for p in (None, 0.2, 0.03, 0.0001)] == ["best", "0.200", "0.030*", "<0.001*"]
+    assert [chance(tested(p), "best") for p in (None, 0.2, 0.03, 0.0001)] == ["best", "0.200", "0.030*", "<0.001*"]

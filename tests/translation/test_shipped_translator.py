@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SENTENCES = {
     "Where is the station?": "Wo ist der Bahnhof?",
+    "Good morning.": "Guten Morgen.",
     "I don't have any money.": "Ich habe kein Geld.",
     "She is reading a book.": "Sie liest ein Buch.",
     "Can you help me?": "Können Sie mir helfen?",
@@ -33,6 +34,7 @@ def translator() -> Translator:
 def test_everyday_sentences_are_translated(translator: Translator) -> None:
     found = [each.text for each in translator.translate(SENTENCES)]
     assert found[0] == "Wo ist der Bahnhof?"
+    assert found[1].rstrip(".!") == "Guten Morgen"
     assert score(found, list(SENTENCES.values()), "de", ["chrf"])["chrf"].score > 60, found
 
 

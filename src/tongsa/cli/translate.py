@@ -102,7 +102,7 @@ def translate(
 ) -> None:
     """Translate text: arguments, a file or standard input. Output line n belongs to input line n, always.
 
-    Examples:  tongsa translate "Where are you?"      tongsa translate runs/en-de < news.en > news.de
+    Examples:  tongsa translate "Good morning."      tongsa translate runs/en-de < news.en > news.de
     """
     directory, text = _translator(named, text or [], languages)
     if old.document:

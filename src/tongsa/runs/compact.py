@@ -60,7 +60,7 @@ def write_compact(run: Run, out: Path, *, licence: str = "") -> Card:
             write_atomically(made.frequencies_file, frequencies.content)
     training = dataclasses.replace(
         card.training,
-        corpora=tuple(map(_named, card.training.corpora)),
+        corpora=tuple(dict.fromkeys(map(_named, card.training.corpora))),
         weights=", ".join(filter(None, (card.training.weights, ROUNDED))),
         licence=licence or card.training.licence,
     )

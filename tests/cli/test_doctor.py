@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Tongsa
 
-from tongsa.cli.doctor import EXTRAS
+from tongsa.cli.doctor import EXTRAS, PACKAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "translator-1"
@@ -31,7 +31,8 @@ def test_the_machine_is_told_as_text_and_as_json(tongsa: Tongsa) -> None:
 
 
 def test_every_extra_for_users_is_known() -> None:
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
     wanted = {
         re.split(r"[^\w-]", package)[0]: extra
         for extra, packages in extras.items()
@@ -39,6 +40,7 @@ def test_every_extra_for_users_is_known() -> None:
         if extra not in ("dev", "fuzz")
     }
     assert wanted == EXTRAS
+    assert {re.split(r"[^\w-]", package)[0] for package in project["dependencies"]} == set(PACKAGES)
 
 
 def test_a_missing_extra_and_missing_fonts_are_told(tongsa: Tongsa, monkeypatch: pytest.MonkeyPatch) -> None:

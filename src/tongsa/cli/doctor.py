@@ -17,7 +17,7 @@ from tongsa.base.devices import usable_cores
 from tongsa.runs.names import find_translator, known
 
 PACKAGES = ["numpy", "sentencepiece", "safetensors", "sacrebleu", "ctranslate2", "typer", "rich"]
-PACKAGES += ["lxml", "py3langid"]
+PACKAGES += ["lxml", "markdown-it-py", "mdit-py-plugins", "py3langid"]
 EXTRAS = {
     "torch": "train",
     "tensorboard": "tensorboard",

@@ -88,12 +88,14 @@ def test_every_metric_knows_which_of_two_scores_is_better(name: str) -> None:
     assert metric.ranking({"b": bad, "n": math.nan, "g": good}) == ["g", "b", "n"]
 
 
-def test_bleu_comet_and_accuracy_rise_ter_loss_and_error_fall() -> None:
+def test_bleu_comet_accuracy_and_f1_rise_ter_loss_and_error_fall() -> None:
     assert {name for name, metric in METRICS.items() if metric.higher_is_better} == {
         "bleu",
         "chrf",
         "comet",
         "accuracy",
+        "f1",
+        "complete_match",
     }
 
 

@@ -27,7 +27,7 @@ def test_a_missing_package_is_answered_with_the_pip_command(monkeypatch: pytest.
     parameters = inspect.signature(serve).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     with pytest.raises(MissingExtraError, match=r"pip install 'tongsa\[serve\]'"):
-        serve(**defaults, directories=[Path("runs/en-de")])
+        serve(**{**defaults, "directories": [Path("runs/en-de")]})
 
 
 def test_a_port_that_is_taken_is_told() -> None:

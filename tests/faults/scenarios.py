@@ -73,7 +73,7 @@ def bulk(*, resume: bool) -> Callable[[Path], None]:
     def run(folder: Path) -> None:
         lines = LineTranslation(
             Shouting(),  # type: ignore[arg-type]
-            Search(),
+            TranslateOptions(),
             OutputFormat(nbest=1, scores=False, alignment=False),
             weights=folder / "weights",
         )

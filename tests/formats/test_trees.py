@@ -60,6 +60,11 @@ def test_what_is_no_tree_is_refused(text: str, tmp_path: Path) -> None:
         list(read_trees(file))
 
 
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is not a file of trees"):
+        list(read_trees(tmp_path / "none.trees"))
+
+
 def test_a_plain_tree_has_no_traces_no_functions_and_a_root() -> None:
     (tree,) = parse_brackets("( (S-1 (NP-SBJ=2 (-NONE- *T*)) (VP (VB Go) (NP (-NONE- *))) (-LRB- -LRB-)))")
     assert str(plain_tree(tree)) == "(TOP (S (VP (VB Go)) (-LRB- -LRB-)))"

@@ -1,4 +1,4 @@
-"""A training, from files to a translator, learns what is to be learnt; so did the one whose weights other tests borrow."""
+"""A training, from files to a translator, learns the grammar; so did the one whose weights other tests borrow."""
 
 from __future__ import annotations
 

@@ -120,6 +120,8 @@ class _Reader:
 
 def read_trees(path: Path) -> Iterator[tuple[Tree, int]]:
     """Read the trees of a file, each with the number of its first line."""
+    if not path.is_file():
+        raise CorpusError(f"{path} is not a file of trees", "It does not exist, or is a directory or a pipe.")
     reader = _Reader()
     first = 0
     for number, line in enumerate(read_lines(path), 1):

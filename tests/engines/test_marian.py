@@ -99,7 +99,7 @@ def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentence
     folder = export(trained_translator, tmp_path / "theirs")
     texts = list(dict.fromkeys(source for source, _ in write_pairs(1500, seed=99)))[:1000]
     translator = Translator.load(trained_translator, engine="native", device="cpu")
-    ours = [one.text for one in translator.translate(texts, replace(translator.search, beam=1))]
+    ours = translator.translate(texts, replace(translator.search, beam=1))
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
     model = transformers.MarianMTModel.from_pretrained(folder).eval()
     theirs: list[str] = []
@@ -109,8 +109,11 @@ def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentence
             written = model.generate(**batch, num_beams=1, do_sample=False, max_length=120)
             theirs += tokenizer.batch_decode(written, skip_special_tokens=True)
     assert len(texts) == 1000
+    # Tongsa ends sentences without end, with a note; generate has another limit.
+    compared = [(one.text, other) for one, other in zip(ours, theirs, strict=True) if not one.notes]
+    assert len(compared) > 980
     # sums in another order may decide between two tokens that are equally likely
-    assert sum(a == b for a, b in zip(ours, theirs, strict=True)) >= 998
+    assert sum(a == b for a, b in compared) >= len(compared) - 2
 
 
 def random_marian(folder: Path, spm: Path, **settings: Any) -> Path:

@@ -99,7 +99,6 @@ GRAMMAR_SETTINGS = {
     "model.d_model": "96",
     "model.d_ff": "192",
     "model.dropout": "0.0",
-    "training.updates": "750",
     "training.batch_tokens": "1200",
     "training.warmup": "80",
     "training.peak": "0.005",
@@ -109,7 +108,7 @@ GRAMMAR_SETTINGS = {
 """As little training as the grammar takes to be translated, mostly, rightly."""
 
 
-def grammar_translator(folder: Path) -> Path:
+def grammar_translator(folder: Path, updates: int = 750) -> Path:
     """Train on 8,000 pairs of the built-in grammar."""
     directory = folder / "ko-en"
     train, valid, _ = corpus(8000, 50, 0, seed=1)
@@ -123,7 +122,7 @@ def grammar_translator(folder: Path) -> Path:
         valid=folder / "valid",
         out=directory,
         recipe="demo",
-        settings=GRAMMAR_SETTINGS,
+        settings={**GRAMMAR_SETTINGS, "training.updates": str(updates)},
         threads=1,
         device="cpu",
     )

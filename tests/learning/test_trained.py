@@ -13,8 +13,8 @@ from tongsa.translation.translator import Translator
 
 
 @pytest.mark.slow
-def test_a_small_model_learns_the_grammar_in_half_a_minute(tmp_path: Path) -> None:
-    assert bleu(grammar_translator(tmp_path)) > 50
+def test_a_small_model_learns_much_of_the_grammar_in_a_few_updates(tmp_path: Path) -> None:
+    assert bleu(grammar_translator(tmp_path, updates=250)) > 15
 
 
 def test_the_translator_that_other_tests_borrow_knows_the_grammar(trained_translator: Path) -> None:

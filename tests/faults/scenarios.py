@@ -14,6 +14,7 @@ import torch
 
 from faults.contract import PASSING, Scenario, command
 from small_translators import random_translator, sentences
+from tongsa.base.checksums import sealed_text, unsealed_text
 from tongsa.base.errors import TongsaError
 from tongsa.base.files import replacing, write_atomically
 from tongsa.cli.lines import LineTranslation, OutputFormat
@@ -276,9 +277,8 @@ def interrupted_training(folder: Path) -> None:
     training_text(folder)
     with patch.dict(TRAINING, {"training.updates": "4"}):
         train(folder)
-    Run(folder / "run").recipe_file.write_text(
-        Run(folder / "run").recipe_file.read_text().replace("updates = 4", "updates = 6")
-    )
+    recipe = Run(folder / "run").recipe_file
+    recipe.write_text(sealed_text(unsealed_text(recipe.read_text()).replace("updates = 4", "updates = 6")))
 
 
 EXCEPT_WEIGHTS = re.compile(r"(?!.*weights\.safetensors$)run/.*|run/checkpoints/.*|cache/.*|" + PASSING.pattern)

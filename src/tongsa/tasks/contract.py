@@ -17,6 +17,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import torch
 from torch import Tensor, nn
 
+from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
@@ -151,3 +152,10 @@ def reduced_precision(section: TrainingSection, device: torch.device) -> Abstrac
     """A context that computes products in bfloat16 if the recipe asks for it and the device is a GPU."""
     enabled = section.precision == "bfloat16" and device.type == "cuda"
     return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
+
+
+def refuse_what_translation_alone_has(options: TrainOptions, what: str) -> None:
+    """Raise an error if options are set that only a translator can be trained with; `what` is trained instead."""
+    given = [name for name in ("init", "mix", "subwords", "teacher") if getattr(options, name)]
+    if given:
+        raise UsageError(f"{what} cannot be trained with {', '.join(f'--{name}' for name in given)}")

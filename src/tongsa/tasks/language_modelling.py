@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from tongsa.base.devices import usable_cores
-from tongsa.base.errors import RecipeError, UsageError
+from tongsa.base.errors import RecipeError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.architectures import model_class
@@ -28,7 +28,15 @@ from tongsa.pages.report import Subject, write_report
 from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
-from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
+from tongsa.tasks.contract import (
+    Evaluation,
+    Objective,
+    SingleWorker,
+    Task,
+    Workers,
+    reduced_precision,
+    refuse_what_translation_alone_has,
+)
 from tongsa.tasks.language_model import LANGUAGE_MODEL, LanguageModel, log_loss
 from tongsa.text.subwords import END, VocabularySizeError
 
@@ -51,7 +59,7 @@ class LanguageModelling(Task[LanguageModel]):
     name = LANGUAGE_MODEL
 
     def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
-        _refuse_what_translation_alone_has(options)
+        refuse_what_translation_alone_has(options, "a language model")
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _check(recipe)
 
@@ -196,9 +204,3 @@ def _check(recipe: Recipe) -> None:
         problems.append(f"model.max_positions {longest} must be at least corpus.max_tokens {piece}, the piece length")
     if problems:
         raise RecipeError("this recipe cannot train a language model", *problems)
-
-
-def _refuse_what_translation_alone_has(options: TrainOptions) -> None:
-    given = [name for name in ("init", "mix", "subwords", "teacher") if getattr(options, name)]
-    if given:
-        raise UsageError(f"a language model cannot be trained with {', '.join(f'--{name}' for name in given)}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from torch import Tensor
 
 from tongsa.base.devices import usable_cores
-from tongsa.base.errors import CorpusError, RecipeError, UsageError
+from tongsa.base.errors import CorpusError, RecipeError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, SubwordsSection
@@ -34,15 +34,13 @@ from tongsa.pages.report import Subject, write_report
 from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
-from tongsa.tasks.contract import Evaluation, Task, Workers
+from tongsa.tasks.contract import Evaluation, Task, Workers, refuse_what_translation_alone_has
 from tongsa.tasks.parser import PARSING, Parser, build_parser_model, linearisation_of, readable, tags_as_json
 from tongsa.tasks.translation import LOSSES, TranslationObjective, log_loss
 from tongsa.text.subwords import Subwords, VocabularySizeError, learn
 
 DEFAULT_RECIPE = "parsing"
 SELECTS = "f1"
-SOURCE, TARGET = "words", "trees"
-"""What stands for the two languages in the options of a training."""
 EXAMPLES_SHOWN = 6
 MOST_LABELS = 4_000
 
@@ -79,7 +77,7 @@ class Parsing(Task[Parser]):
     name = PARSING
 
     def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
-        _refuse_what_translation_alone_has(options)
+        refuse_what_translation_alone_has(options, "a parser")
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _selecting_metric(recipe)
         linearisation = linearisation_of(recipe)
@@ -206,12 +204,6 @@ def _selecting_metric(recipe: Recipe) -> str:
     if name not in known:
         raise RecipeError(f"training.select is {name!r}; a parser is selected by {', '.join(known)}")
     return name
-
-
-def _refuse_what_translation_alone_has(options: TrainOptions) -> None:
-    given = [name for name in ("init", "subwords", "teacher") if getattr(options, name)]
-    if given:
-        raise UsageError(f"a parser cannot be trained with {', '.join(f'--{name}' for name in given)}")
 
 
 def _write_report(run: Run, parser: Parser, evaluation: Evaluation) -> Path:

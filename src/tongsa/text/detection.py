@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -43,3 +44,16 @@ def likeliest(text: str, languages: Sequence[str]) -> str:
     known = probabilities(text)
     found = [known.get(plain_code(code).partition("-")[0], -1.0) for code in languages]
     return languages[found.index(max(found))] if found[0] >= 0 else languages[0]
+
+
+def percentages(text: str, languages: Sequence[str]) -> list[tuple[str, int]]:
+    """Return the codes of these languages with whole percentages, best first.
+
+    Probabilities are among all languages that the identifier knows.
+    """
+    if not any(character.isalpha() for character in text[:LETTERS]):
+        return [(code, 0) for code in languages[:1]]
+    known = probabilities(text)
+    found = {code: math.floor(100 * known.get(code.partition("-")[0], 0.0)) for code in languages}
+    best, *others = sorted(found, key=lambda code: -found[code])
+    return [(code, found[code]) for code in (best, *others) if code == best or found[code]]

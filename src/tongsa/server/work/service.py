@@ -14,7 +14,6 @@ from tongsa.server.http.limits import Limits
 from tongsa.server.http.logs import log_event, log_failure
 from tongsa.server.http.metrics import Metrics
 from tongsa.server.http.refusals import invalid
-from tongsa.server.work.detection import detect
 from tongsa.server.work.files import Files
 from tongsa.server.work.glossaries import Glossaries
 from tongsa.server.work.marked import TranslatedText
@@ -22,6 +21,7 @@ from tongsa.server.work.queue import Batch, Queue
 from tongsa.server.work.queued import QueuedTranslator, TextOptions
 from tongsa.server.work.suggestions import Suggestions
 from tongsa.server.work.translators import TranslatorChain, Translators
+from tongsa.text.detection import percentages
 
 if TYPE_CHECKING:
     from tongsa.translation.glossary import Glossary
@@ -70,7 +70,7 @@ class Service:
 
     async def detect(self, texts: Sequence[str], languages: Sequence[str]) -> list[list[tuple[str, int]]]:
         """Languages and percentages of each text, best first; in a thread, since loading the model takes a second."""
-        return await self.translator.in_thread(lambda: [detect(text, languages) for text in texts])
+        return await self.translator.in_thread(lambda: [percentages(text, languages) for text in texts])
 
     async def translate(
         self, texts: Sequence[str], chains: Sequence[TranslatorChain], options: TextOptions

@@ -38,6 +38,15 @@ SMALL: dict[str, list[dict[str, Any]]] = {
             {"positions": "learned", "max_positions": 40},
             {"d_k": 3, "d_v": 5},
             {"tied": False, "activation": "gelu"},
+            {"attention": "additive", "neighbourhood": 3, "projections": "query-key", "residual": False},
+            {
+                "attention": "dot-product",
+                "projections": "none",
+                "feed_forward": "none",
+                "norm": "none",
+                "scale_embeddings": False,
+                "join_positions": "concatenate",
+            },
         )
     ],
     "rnn": [{}, {"layers": 2, "bidirectional": True}],

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from tongsa.base.errors import RecipeError, torch_needed
 from tongsa.base.registry import Registry
-from tongsa.config.complexity import BY_ATTENTION, SELF_ATTENTION, Facts
+from tongsa.config.complexity import BY_ATTENTION, RESTRICTED, SELF_ATTENTION, Facts, LayerKind
 from tongsa.config.sections import bounds
 
 ARCHITECTURES: dict[str, str] = {
@@ -87,12 +87,26 @@ class TransformerLayers(ModelSection):
     """Width of queries and keys of a head (0: d_model / heads)."""
     d_v: int = 0
     """Width of the values of a head (0: d_model / heads)."""
-    norm: Literal["post", "pre"] = "post"
-    """LayerNorm after each residual sum, as in the paper, or before each sublayer."""
+    attention: Literal["scaled-dot-product", "dot-product", "additive"] = "scaled-dot-product"
+    """The attention function (§3.2.1): Eq. 1, the same without 1/sqrt(d_k), or additive attention."""
+    neighbourhood: int = 0
+    """r, the positions around its own that self-attention sees (§4, Table 1: restricted; 0: all positions)."""
+    projections: Literal["separate", "query-key", "shared", "none"] = "separate"
+    """W^Q, W^K and W^V (§3.2.2): one each, W^Q = W^K, one for all three, or none."""
+    feed_forward: Literal["position-wise", "none"] = "position-wise"
+    """The feed-forward network of each layer (§3.3), or none."""
+    residual: bool = True
+    """Add a sublayer's input to its output (§3.1)."""
+    norm: Literal["post", "pre", "none"] = "post"
+    """LayerNorm after each residual sum, as in the paper, before each sublayer, or nowhere."""
     activation: Literal["relu", "gelu", "swish"] = "relu"
     """Activation between the two layers of the feed-forward network (ReLU in Eq. 2)."""
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    """Position encodings (§3.5), or learned embeddings (Table 3, row E)."""
+    scale_embeddings: bool = True
+    """Multiply embeddings by sqrt(d_model) (§3.4)."""
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"
+    """Position encodings (§3.5), learned embeddings (Table 3, row E), or none."""
+    join_positions: Literal["add", "concatenate"] = "add"
+    """Add positions to the embeddings (§3.5), or concatenate both and project them to d_model."""
     max_positions: int = 1024
     """Number of learned positions; sinusoids have no limit."""
 
@@ -108,6 +122,29 @@ class TransformerLayers(ModelSection):
     def longest(self) -> int | None:
         return self.max_positions if self.positions == "learned" else None
 
+    def experimental(self) -> list[str]:
+        """Describe the settings that only the native engine computes: variants for experiments with the paper."""
+        found = {
+            f"its attention is {self.attention}": self.attention != "scaled-dot-product",
+            f"its self-attention sees {self.neighbourhood} positions": self.neighbourhood,
+            f"its projections are {self.projections}": self.projections != "separate",
+            "it has no feed-forward networks": self.feed_forward == "none",
+            "it has no residual sums": not self.residual,
+            "it has no LayerNorms": self.norm == "none",
+            "its embeddings are not scaled": not self.scale_embeddings,
+            "it has no positions": self.positions == "none",
+            "its positions are concatenated": self.join_positions == "concatenate",
+        }
+        return [words for words, there in found.items() if there]
+
+    def attention_kind(self) -> LayerKind:
+        """Return the row of Table 1 of these layers."""
+        return RESTRICTED if self.neighbourhood else SELF_ATTENTION
+
+    def attention_sees(self, layers: int) -> int | None:
+        """Positions that an output of so many layers depends on; None for all of them."""
+        return 1 + layers * 2 * (self.neighbourhood // 2) if self.neighbourhood else None
+
     def problems(self) -> list[str]:
         found = super().problems() + bounds(
             self,
@@ -116,12 +153,30 @@ class TransformerLayers(ModelSection):
             max_positions=(1, MAX_POSITIONS),
             d_k=(0, MAX_WIDTH),
             d_v=(0, MAX_WIDTH),
+            neighbourhood=(0, MAX_POSITIONS),
         )
-        if self.d_model % 2:
-            found.append(f"d_model is {self.d_model}; sines and cosines need an even number")
+        if self.d_model % 2 and self.positions == "sinusoidal":
+            found.append(
+                f"d_model is {self.d_model}; sines and cosines need an even number (learned positions take any)"
+            )
         if self.heads > 0 and self.d_model % self.heads and not (self.d_k and self.d_v):
             found.append(f"d_model {self.d_model} is not a multiple of heads {self.heads}; set d_k and d_v")
+        elif self.heads > 0:
+            found += self._width_problems()
+        if self.neighbourhood and self.neighbourhood % 2 == 0:
+            found.append(f"neighbourhood is {self.neighbourhood}; around a position it is an odd number (0: all)")
+        if self.positions == "none" and self.join_positions == "concatenate":
+            found.append('join_positions is "concatenate"; with positions = "none" there is nothing to concatenate')
         return found
+
+    def _width_problems(self) -> list[str]:
+        if self.projections == "shared" and self.key_width != self.value_width:
+            return [f'projections is "shared"; d_k {self.key_width} and d_v {self.value_width} must be equal then']
+        if self.projections == "none" and {self.heads * self.key_width, self.heads * self.value_width} != {
+            self.d_model
+        }:
+            return ['projections is "none"; heads are parts of d_model then: leave d_k and d_v out']
+        return []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +187,8 @@ class TransformerSection(TransformerLayers):
     """N of the encoder (§3.1)."""
     decoder_layers: int = 6
     """N of the decoder (§3.1)."""
+    causal: bool = True
+    """Mask later positions in the decoder (§3.2.3); without the mask it cannot learn to translate, for experiments."""
     tied: bool = True
     """Share one matrix between embeddings and output (§3.4); without a joint vocabulary, only in the decoder."""
     output_bias: bool = False
@@ -139,7 +196,17 @@ class TransformerSection(TransformerLayers):
 
     def facts(self, n: float) -> Facts:
         layers = f"{self.encoder_layers} + {self.decoder_layers}"
-        return Facts(kind=SELF_ATTENTION, layers=layers, d=self.d_model, decoder_path=BY_ATTENTION)
+        return Facts(
+            kind=self.attention_kind(),
+            layers=layers,
+            d=self.d_model,
+            k=self.neighbourhood or None,
+            decoder_path=BY_ATTENTION,
+            sees=self.attention_sees(self.encoder_layers),
+        )
+
+    def experimental(self) -> list[str]:
+        return super().experimental() + ([] if self.causal else ["its decoder is not masked"])
 
     def problems(self) -> list[str]:
         layers = bounds(self, encoder_layers=(1, MAX_LAYERS), decoder_layers=(1, MAX_LAYERS))

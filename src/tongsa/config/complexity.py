@@ -1,7 +1,7 @@
 """The facts of Table 1: what a layer of each kind costs, and how far a signal travels through it.
 
-n is the length of a sequence, d the width of a layer, k the width of a kernel. The formulas are orders, as the paper
-has them: constants (gates, heads, both directions) are left out.
+n is the length of a sequence, d the width of a layer, k the width of a kernel, r that of a neighbourhood. The formulas
+are orders, as the paper has them: constants (gates, heads, both directions) are left out.
 """
 
 from __future__ import annotations
@@ -34,6 +34,15 @@ SELF_ATTENTION = LayerKind(
     "self-attention", "n²·d", "1", "1", lambda n, d, k: n * n * d, lambda n, k: 1, lambda n, k: 1
 )
 RECURRENT = LayerKind("recurrent", "n·d²", "n", "n", lambda n, d, k: n * d * d, lambda n, k: n, lambda n, k: n)
+RESTRICTED = LayerKind(
+    "self-attention (restricted)",
+    "r·n·d",
+    "1",
+    "n/r",
+    lambda n, d, r: r * n * d,
+    lambda n, r: 1,
+    lambda n, r: max(1.0, n / r),
+)
 CONVOLUTION = LayerKind(
     "convolutional", "k·n·d²", "1", "n/k", lambda n, d, k: k * n * d * d, lambda n, k: 1, lambda n, k: n / k
 )
@@ -63,7 +72,7 @@ class Facts:
     """Layers of encoder and decoder."""
     d: int
     k: int | None = None
-    """Kernel width, if the layer is a convolution."""
+    """Kernel width of a convolution, or r of restricted self-attention."""
     decoder_path: str
     """Path length from a source position to a target position."""
     sees: int | None = None

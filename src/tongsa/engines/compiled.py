@@ -63,6 +63,8 @@ def transformer(card: Card) -> TransformerSection:
             f"CTranslate2 runs the Transformer, not {card.recipe.model.architecture}",
             "Use the other engine:  --engine native",
         )
+    if found := card.recipe.model.experimental():
+        raise UsageError("CTranslate2 does not have this Transformer", *found, "Use the other engine:  --engine native")
     return card.recipe.model
 
 

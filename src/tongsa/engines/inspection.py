@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import tongsa
 from tongsa.base.errors import UsageError
-from tongsa.config import TransformerSection
+from tongsa.config import ModelSection, TransformerSection
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -111,11 +111,17 @@ def inspect_pair(
             source=card.source,
             target=card.target,
             d_model=section.d_model,
-            d_k=section.key_width if isinstance(section, TransformerSection) else 0,
+            d_k=_key_width(section),
             positions="" if table is None else "sinusoidal" if longest is None else "learned",
         ),
         positions=table,
     )
+
+
+def _key_width(section: ModelSection) -> int:
+    if isinstance(section, TransformerSection) and section.attention == "scaled-dot-product":
+        return section.key_width
+    return 0
 
 
 def _fits(kind: Kind) -> bool:

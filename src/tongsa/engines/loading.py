@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,8 @@ from tongsa.text.subwords import Subwords
 
 if TYPE_CHECKING:
     from tongsa.engines.native import NativeEngine
+
+LOGGER = logging.getLogger("tongsa.engines")
 
 
 class LoadedEngine(NamedTuple):
@@ -98,9 +101,17 @@ def choose_engine(engine: str, precision: str, card: Card, device: str) -> str:
     installed = importlib.util.find_spec("ctranslate2") is not None
     if engine == "auto":
         fits = installed and device == "cpu" and isinstance(card.recipe.model, TransformerSection)
-        engine = "ctranslate2" if fits else "native"
+        engine = "ctranslate2" if fits and not _experimental(card) else "native"
     if engine == "native" and precision == "int8":
         raise UsageError("the native engine computes in float32", "int8 needs  --engine ctranslate2")
     if engine == "ctranslate2" and not installed:
         raise UsageError("ctranslate2 is not installed", "Install it with:  pip install ctranslate2")
     return engine
+
+
+def _experimental(card: Card) -> bool:
+    """Whether the Transformer is a variant that CTranslate2 does not have; this is logged."""
+    found = card.recipe.model.experimental() if isinstance(card.recipe.model, TransformerSection) else []
+    if found:
+        LOGGER.warning("CTranslate2 does not have this Transformer (%s): using the native engine", "; ".join(found))
+    return bool(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +14,10 @@ Weights = list[Tensor]
 
 KeysValues = tuple[Tensor, Tensor]
 """Keys and values of one attention: (batch, heads, positions, d_k), (batch, heads, positions, d_v)."""
+
+
+AttentionFunction = Callable[[Tensor, Tensor, Tensor, Tensor | None, Weights | None], Tensor]
+"""Attention(Q, K, V) of all heads, with a mask, and a list for the weights if a caller asked for them."""
 
 
 def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
@@ -30,16 +35,24 @@ def attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weight
     return weights @ v
 
 
+def fused_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
+    """The same as `attention`, by PyTorch's own kernel, which is faster, unless the weights are requested."""
+    return scaled_dot_product_attention(q, k, v, mask) if seen is None else attention(q, k, v, mask, seen)
+
+
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O,  head_i = Attention(QW_i^Q, KW_i^K, VW_i^V)       §3.2.2
 
     The h matrices W_i^Q are concatenated in `w_q`, and likewise the others. The paper has no biases; we have them, as
-    do the authors' code and every later toolkit.
+    do the authors' code and every later toolkit. Another attention function than the paper's is in variants.py.
     """
 
-    def __init__(self, d_model: int, heads: int, d_k: int, d_v: int) -> None:
+    def __init__(
+        self, d_model: int, heads: int, d_k: int, d_v: int, function: AttentionFunction = fused_attention
+    ) -> None:
         super().__init__()
         self.heads = heads
+        self.function = function
         self.w_q = nn.Linear(d_model, heads * d_k)
         self.w_k = nn.Linear(d_model, heads * d_k)
         self.w_v = nn.Linear(d_model, heads * d_v)
@@ -72,8 +85,7 @@ class MultiHeadAttention(nn.Module):
         return self.attend(queries, *grown, None), grown
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
-        # If the weights are not requested, PyTorch's own kernel computes the same faster.
-        heads = scaled_dot_product_attention(q, k, v, mask) if seen is None else attention(q, k, v, mask, seen)
+        heads = self.function(q, k, v, mask, seen)
         return self.w_o(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]  # (batch, queries, d_model)
 
     def _project(self, x: Tensor, *maps: nn.Linear) -> list[Tensor]:

@@ -11,6 +11,8 @@ scores every architecture. State is passed in and returned, never kept on the mo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -45,6 +47,14 @@ class Attention:
     """Target attending to target."""
     cross: list[Tensor]
     """Target attending to source."""
+
+
+@dataclass(frozen=True)
+class LayerOutputs:
+    """What each layer returned (batch, positions, d_model); first what the first layer was given: the embeddings."""
+
+    encoder: list[Tensor]
+    decoder: list[Tensor]
 
 
 class Decoder(nn.Module, ABC):
@@ -94,6 +104,10 @@ class Seq2Seq(Decoder):
         """Return the attention weights for this pair; architectures with attention override this."""
         return Attention(encoder=[], decoder=[], cross=[])
 
+    def outputs(self, source: Tensor, source_mask: Tensor, target: Tensor) -> LayerOutputs:
+        """Return what every layer computes for this pair; architectures of such layers override this."""
+        return LayerOutputs(encoder=[], decoder=[])
+
     def position_table(self, length: int) -> Tensor | None:
         """Return the encodings of the first positions (positions, width), for pictures; None if there are none."""
         return None
@@ -111,6 +125,26 @@ class Encoder(nn.Module, ABC):
     @abstractmethod
     def encode(self, source: Tensor, mask: Tensor) -> Tensor:
         """(batch, positions) -> (batch, positions, width); the mask is True where there is a token."""
+
+
+@contextmanager
+def layer_outputs(layers: nn.ModuleList) -> Iterator[list[Tensor]]:
+    """Collect the input of the first of these layers, and the output of each, while a model computes."""
+    seen: list[Tensor] = []
+
+    def keep_input(module: nn.Module, given: tuple[Tensor, ...]) -> None:
+        seen.append(given[0].detach())
+
+    def keep_output(module: nn.Module, given: tuple[Tensor, ...], returned: Tensor) -> None:
+        seen.append(returned.detach())
+
+    hooks = [layers[0].register_forward_pre_hook(keep_input)]
+    hooks += [layer.register_forward_hook(keep_output) for layer in layers]
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def select(tree: Tree, rows: Tensor) -> Tree:

@@ -11,7 +11,7 @@ from typing import Literal, cast
 from torch import Tensor, nn
 
 from tongsa.config.architectures import MAX_LAYERS, TransformerLayers
-from tongsa.config.complexity import SELF_ATTENTION, Facts
+from tongsa.config.complexity import Facts
 from tongsa.config.sections import bounds
 from tongsa.models.attention import KeysValues, Weights
 from tongsa.models.contracts import NO_MEMORY, Decoder, State, Tree, causal_mask
@@ -31,7 +31,7 @@ class DecoderOnlySection(TransformerLayers):
     """One matrix for the embeddings and the output (§3.4)."""
 
     def facts(self, n: float) -> Facts:
-        return Facts(kind=SELF_ATTENTION, layers=str(self.layers), d=self.d_model, decoder_path="–")
+        return Facts(kind=self.attention_kind(), layers=str(self.layers), d=self.d_model, decoder_path="–")
 
     def problems(self) -> list[str]:
         return super().problems() + bounds(self, layers=(1, MAX_LAYERS))
@@ -89,5 +89,5 @@ class DecoderOnly(Decoder):
         return self.output.weight
 
     def _embed(self, tokens: Tensor, first: int) -> Tensor:
-        encodings = self.positions(first, tokens.shape[1])
-        return embed(self.embedding, encodings, tokens, self.config.dropout if self.training else 0.0)
+        p = self.config.dropout if self.training else 0.0
+        return embed(self.config, self.embedding, self.positions, tokens, first, p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 
@@ -36,7 +38,19 @@ def sinusoids(length: int, d_model: int) -> Tensor:
     return table.float()
 
 
-class SinusoidalPositions(nn.Module):
+class Positions(nn.Module, ABC):
+    """Encodings of positions, and how they reach the embeddings."""
+
+    @abstractmethod
+    def forward(self, first: int, length: int) -> Tensor:
+        """(length, d_model): the encodings of positions first .. first + length - 1."""
+
+    def join(self, x: Tensor, first: int) -> Tensor:
+        """The embeddings x (batch, length, d_model) of positions from `first` on, plus their encodings (§3.5)."""
+        return x + self(first, x.shape[1])  # type: ignore[no-any-return]
+
+
+class SinusoidalPositions(Positions):
     """The table of sinusoids, which grows with the longest sequence and is not part of the weights."""
 
     table: Tensor
@@ -46,14 +60,13 @@ class SinusoidalPositions(nn.Module):
         self.register_buffer("table", sinusoids(length, d_model), persistent=False)
 
     def forward(self, first: int, length: int) -> Tensor:
-        """(length, d_model): the encodings of positions first .. first + length - 1."""
         if first + length > len(self.table):
             longer = sinusoids(2 * (first + length), self.table.shape[1])
             self.table = longer.to(self.table)
         return self.table[first : first + length]
 
 
-class LearnedPositions(nn.Module):
+class LearnedPositions(Positions):
     """A trained vector for each of the first `length` positions; longer sequences cannot be read."""
 
     def __init__(self, d_model: int, length: int) -> None:
@@ -61,5 +74,4 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(length, d_model))
 
     def forward(self, first: int, length: int) -> Tensor:
-        """(length, d_model)"""
         return self.weight[first : first + length]

@@ -8,7 +8,7 @@ from typing import Literal
 from torch import Tensor, nn
 
 from tongsa.config.architectures import MAX_LAYERS, TransformerLayers
-from tongsa.config.complexity import SELF_ATTENTION, Facts
+from tongsa.config.complexity import Facts
 from tongsa.config.sections import bounds
 from tongsa.models.attention import Weights
 from tongsa.models.contracts import Encoder
@@ -26,7 +26,7 @@ class EncoderOnlySection(TransformerLayers):
     """N (§3.1)."""
 
     def facts(self, n: float) -> Facts:
-        return Facts(kind=SELF_ATTENTION, layers=str(self.layers), d=self.d_model, decoder_path="–")
+        return Facts(kind=self.attention_kind(), layers=str(self.layers), d=self.d_model, decoder_path="–")
 
     def problems(self) -> list[str]:
         return super().problems() + bounds(self, layers=(1, MAX_LAYERS))
@@ -57,8 +57,8 @@ class EncoderOnly(Encoder):
         return seen
 
     def _encode(self, source: Tensor, mask: Tensor, seen: Weights | None) -> Tensor:
-        encodings = self.positions(0, source.shape[1])
-        x = embed(self.embedding, encodings, source, self.config.dropout if self.training else 0.0)
+        p = self.config.dropout if self.training else 0.0
+        x = embed(self.config, self.embedding, self.positions, source, 0, p)
         keys = over_keys(mask)
         for layer in self.encoder:
             x = layer(x, keys, seen)

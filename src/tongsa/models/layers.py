@@ -9,9 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config.architectures import TransformerLayers
-from tongsa.models.attention import KeysValues, MultiHeadAttention, Weights
+from tongsa.models.attention import KeysValues, Weights
 from tongsa.models.dropout import dropout, dropout_add, dropout_add_norm
-from tongsa.models.embeddings import LearnedPositions, SinusoidalPositions
+from tongsa.models.embeddings import LearnedPositions, Positions, SinusoidalPositions
+from tongsa.models.variants import (
+    AdditiveAttention,
+    ConcatenatedPositions,
+    NoPositions,
+    NoSublayer,
+    OtherSublayer,
+    multi_head,
+)
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "swish": nn.SiLU}
 
@@ -48,8 +56,19 @@ class Residual(nn.Module):
         return dropout_add_norm(x, sublayer(x), self.norm, p)
 
 
-def multi_head(config: TransformerLayers) -> MultiHeadAttention:
-    return MultiHeadAttention(config.d_model, config.heads, config.key_width, config.value_width)
+def feed_forward(config: TransformerLayers) -> nn.Module:
+    if config.feed_forward == "none":
+        return nn.Identity()  # its sublayer is left out: see `residuals`
+    return FeedForward(config.d_model, config.d_ff, config.activation)
+
+
+def residuals(config: TransformerLayers, sublayers: int) -> nn.ModuleList:
+    """The ends of a layer's sublayers, of which the last is the feed-forward network."""
+    kind = Residual if config.residual and config.norm != "none" else OtherSublayer
+    found: list[nn.Module] = [kind(config) for _ in range(sublayers)]
+    if config.feed_forward == "none":
+        found[-1] = NoSublayer()
+    return nn.ModuleList(found)
 
 
 class EncoderLayer(nn.Module):
@@ -57,9 +76,9 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerLayers) -> None:
         super().__init__()
-        self.self_attention = multi_head(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
-        self.residuals = nn.ModuleList(Residual(config) for _ in range(2))
+        self.self_attention = multi_head(config, "self")
+        self.feed_forward = feed_forward(config)
+        self.residuals = residuals(config, 2)
 
     def forward(self, x: Tensor, mask: Tensor | None, seen: Weights | None = None) -> Tensor:
         x = self.residuals[0](x, lambda x: self.self_attention(x, x, mask, seen))
@@ -90,16 +109,16 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: TransformerLayers) -> None:
         super().__init__()
-        self.self_attention = multi_head(config)
-        self.cross_attention = multi_head(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation)
-        self.residuals = nn.ModuleList(Residual(config) for _ in range(3))
+        self.self_attention = multi_head(config, "self")
+        self.cross_attention = multi_head(config, "cross")
+        self.feed_forward = feed_forward(config)
+        self.residuals = residuals(config, 3)
 
     def forward(
         self,
         x: Tensor,
         memory: Tensor,
-        causal: Tensor,
+        causal: Tensor | None,
         source_mask: Tensor | None,
         seen: tuple[Weights, Weights] | tuple[None, None] = (None, None),
     ) -> Tensor:
@@ -125,9 +144,14 @@ class DecoderLayer(nn.Module):
         return self.residuals[2](x, self.feed_forward), grown
 
 
-def embed(embedding: nn.Embedding, encodings: Tensor, tokens: Tensor, p: float) -> Tensor:
-    """Embeddings times sqrt(d_model) (§3.4), plus position encodings (§3.5), with dropout on the sum (§5.4)."""
-    return dropout(embedding(tokens) * math.sqrt(embedding.embedding_dim) + encodings, p)
+def embed(
+    config: TransformerLayers, embedding: nn.Embedding, positions: Positions, tokens: Tensor, first: int, p: float
+) -> Tensor:
+    """Embeddings times sqrt(d_model) (§3.4), plus the encodings of positions from `first` on (§3.5), with dropout p on
+    the sum (§5.4)."""
+    x = embedding(tokens)
+    x = x * math.sqrt(config.d_model) if config.scale_embeddings else x
+    return dropout(positions.join(x, first), p)
 
 
 def no_positions_yet(config: TransformerLayers, rows: int, like: Tensor) -> KeysValues:
@@ -143,10 +167,15 @@ def over_keys(mask: Tensor) -> Tensor | None:
     return None if bool(mask.all()) else mask[:, None, None, :]
 
 
-def positions(config: TransformerLayers) -> nn.Module:
-    if config.positions == "learned":
-        return LearnedPositions(config.d_model, config.max_positions)
-    return SinusoidalPositions(config.d_model)
+def positions(config: TransformerLayers) -> Positions:
+    if config.positions == "none":
+        return NoPositions(config.d_model)
+    found: Positions = (
+        LearnedPositions(config.d_model, config.max_positions)
+        if config.positions == "learned"
+        else SinusoidalPositions(config.d_model)
+    )
+    return ConcatenatedPositions(found, config.d_model) if config.join_positions == "concatenate" else found
 
 
 def last_norm(config: TransformerLayers) -> nn.Module:
@@ -163,5 +192,5 @@ def initialise(module: nn.Module) -> None:
         nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
         with torch.no_grad():
             module.weight[-1].zero_()
-    elif isinstance(module, LearnedPositions):
+    elif isinstance(module, LearnedPositions | AdditiveAttention):
         nn.init.normal_(module.weight, std=module.weight.shape[1] ** -0.5)

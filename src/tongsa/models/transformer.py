@@ -9,8 +9,16 @@ from torch import Tensor, nn
 
 from tongsa.config import TransformerSection
 from tongsa.models.attention import KeysValues
-from tongsa.models.contracts import Attention, Seq2Seq, State, Tree, causal_mask
-from tongsa.models.embeddings import tables
+from tongsa.models.contracts import (
+    Attention,
+    LayerOutputs,
+    Seq2Seq,
+    State,
+    Tree,
+    causal_mask,
+    layer_outputs,
+)
+from tongsa.models.embeddings import Positions, tables
 from tongsa.models.layers import (
     DecoderLayer,
     EncoderLayer,
@@ -44,7 +52,7 @@ class Transformer(Seq2Seq):
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.encoder_norm = last_norm(config)
         self.decoder_norm = last_norm(config)
-        self.max_length = config.max_positions if config.positions == "learned" else None
+        self.max_length = config.longest
         self.apply(initialise)
 
     def encode(self, source: Tensor, source_mask: Tensor) -> Tree:
@@ -72,7 +80,7 @@ class Transformer(Seq2Seq):
         """`shown` is added to the decoder's input, for models that show it more than what has been written."""
         x = self._embed(self.target_embedding, self.target_positions, target, 0)
         x = x if shown is None else x + shown
-        mask, causal = over_keys(source_mask), causal_mask(target.shape[1], target.device)
+        mask, causal = over_keys(source_mask), self._target_mask(target)
         for layer in self.decoder:
             x = layer(x, memory, causal, mask, seen)
         return self.decoder_norm(x)  # type: ignore[no-any-return]
@@ -104,8 +112,13 @@ class Transformer(Seq2Seq):
         self._decode(memory, source_mask, target, (seen.decoder, seen.cross))
         return seen
 
-    def position_table(self, length: int) -> Tensor:
-        return self.source_positions(0, length)  # type: ignore[no-any-return]
+    def outputs(self, source: Tensor, source_mask: Tensor, target: Tensor) -> LayerOutputs:
+        with layer_outputs(self.encoder) as encoder, layer_outputs(self.decoder) as decoder:
+            self.features(self.encode(source, source_mask), target)
+        return LayerOutputs(encoder=encoder, decoder=decoder)
+
+    def position_table(self, length: int) -> Tensor | None:
+        return None if self.config.positions == "none" else self.source_positions(0, length)
 
     def projection(self) -> Tensor:
         if self.output_bias is None:
@@ -116,9 +129,16 @@ class Transformer(Seq2Seq):
         """A bias is one more column of the projection, met by a feature that is always 1."""
         return x if self.output_bias is None else torch.cat([x, x.new_ones(*x.shape[:-1], 1)], dim=-1)
 
-    def _embed(self, embedding: nn.Embedding, positions: nn.Module, tokens: Tensor, first: int) -> Tensor:
-        encodings = positions(first, tokens.shape[1])
-        return embed(embedding, encodings, tokens, self.config.dropout if self.training else 0.0)
+    def _embed(self, embedding: nn.Embedding, positions: Positions, tokens: Tensor, first: int) -> Tensor:
+        return embed(self.config, embedding, positions, tokens, first, self.config.dropout if self.training else 0.0)
+
+    def _target_mask(self, target: Tensor) -> Tensor:
+        """Positions attend to themselves and to what is before them (§3.2.3), if the decoder is masked."""
+        if self.config.causal:
+            return causal_mask(target.shape[1], target.device)
+        tokens = target != self.target_embedding.num_embeddings - 1
+        tokens[:, 0] = True  # the first `<pad>` is not padding: the decoder starts from it
+        return tokens[:, None, None, :]
 
     def _decoder_layers(self) -> list[DecoderLayer]:
         return cast(list[DecoderLayer], list(self.decoder))

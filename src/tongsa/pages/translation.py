@@ -80,13 +80,13 @@ def in_words(recipe: Recipe) -> str:
     twists = [
         words
         for deviates, words in (
-            (model.norm != base.norm, "LayerNorm before each sublayer"),
+            (model.norm == "pre", "LayerNorm before each sublayer"),
             (model.activation != base.activation, model.activation.upper()),
-            (model.positions != base.positions, "learned positions"),
+            (model.positions == "learned", "learned positions"),
             (not model.tied, "untied embeddings"),
         )
         if deviates
-    ]
+    ] + model.experimental()
     return (
         f"A Transformer of {model.encoder_layers} encoder and {model.decoder_layers} decoder layers, "
         f"d_model {model.d_model}, d_ff {model.d_ff}, {model.heads} heads, {vocabulary}"

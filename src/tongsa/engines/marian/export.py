@@ -49,8 +49,10 @@ def marian_can_hold(card: Card) -> TransformerSection:
         "its positions are learned": config.positions == "learned",
         "its heads have a width of their own (d_k, d_v)": own_widths or config.d_model % config.heads != 0,
     }
-    if any(problems.values()):
-        told = [problem for problem, there in problems.items() if there]
+    told = [problem for problem, there in problems.items() if there]
+    if experimental := config.experimental():
+        raise UsageError("MarianMT cannot hold this model", *told, *experimental, "Only the native engine can run it.")
+    if told:
         raise UsageError("MarianMT cannot hold this model", *told, "CTranslate2 can:  --format ctranslate2")
     return config
 

@@ -38,7 +38,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
             {"positions": "learned", "max_positions": 40},
             {"d_k": 3, "d_v": 5},
             {"tied": False, "activation": "gelu"},
-            {"attention": "additive", "neighbourhood": 3, "projections": "query-key", "residual": False},
+            {"attention": "additive", "neighbourhood": 3, "projections": "query-key", "positions": "none"},
             {
                 "attention": "dot-product",
                 "projections": "none",

@@ -24,6 +24,43 @@ for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 
 
+def _asking(name: str) -> Callable[..., None]:
+    """The command that answers a question; `all` answers every one."""
+    from tongsa.lab.questions import QUESTIONS
+
+    asked = list(QUESTIONS.values()) if name == "all" else [QUESTIONS[name]]
+
+    def ask(
+        translator: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="A translator to look at.")] = None,
+        out: Annotated[Path, typer.Option("--out", help="Directory of the values and the page.")] = Path("lab"),
+        seeds: Annotated[int, typer.Option("--seeds", min=2, help="Trainings or samples of each kind.")] = 3,
+        language: Annotated[str, typer.Option("--language", help="en or ko.")] = "en",
+    ) -> None:
+        from tongsa.base.devices import usable_cores
+        from tongsa.base.progress import for_this_stream
+        from tongsa.lab.answering import answer_questions
+        from tongsa.lab.question import Lab
+
+        lab = Lab(folder=out, show=for_this_stream(), seeds=seeds, run=translator, threads=usable_cores())
+        page = out / ("lab.html" if name == "all" else f"{name}.html")
+        print("\n\n".join([*answer_questions(asked, lab, language, page), f"written: {page}"]))
+
+    ask.__doc__ = (
+        f"{asked[0].english} ({asked[0].korean})" if len(asked) == 1 else "Answer every question, on one page."
+    )
+    return ask
+
+
+def _add_questions() -> None:
+    from tongsa.lab.questions import QUESTIONS
+
+    for name in (*QUESTIONS, "all"):
+        app.command(name, rich_help_panel="Questions about the paper")(_asking(name))
+
+
+_add_questions()
+
+
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the experiment.")],

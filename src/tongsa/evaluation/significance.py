@@ -7,6 +7,7 @@ by chance is not significant (Koehn 2004).
 from __future__ import annotations
 
 import logging
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,12 +50,18 @@ def chance(tested: TestedScore, baseline: str) -> str:
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a table for a terminal: the first column begins, and the others end, at the same place."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(_columns, column)) for column in zip(*rows, strict=True)]
 
     def line(first: str, *others: str) -> str:
-        return "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])])
+        blanks = [" " * (width - _columns(cell)) for cell, width in zip((first, *others), widths, strict=True)]
+        return "  ".join([first + blanks[0], *(blank + cell for blank, cell in zip(blanks[1:], others, strict=True))])
 
     return [line(*row) for row in rows]
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal: Hangul and other East Asian letters take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def paired_bootstrap(

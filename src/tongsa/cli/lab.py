@@ -31,7 +31,7 @@ def _asking(name: str) -> Callable[..., None]:
     asked = list(QUESTIONS.values()) if name == "all" else [QUESTIONS[name]]
 
     def ask(
-        translator: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="A translator to look at.")] = None,
+        translator: Annotated[Path | None, typer.Argument(metavar="RUN", help="A translator to look at.")] = None,
         out: Annotated[Path, typer.Option("--out", help="Directory of the values and the page.")] = Path("lab"),
         seeds: Annotated[int, typer.Option("--seeds", min=2, help="Trainings or samples of each kind.")] = 3,
         language: Annotated[str, typer.Option("--language", help="en or ko.")] = "en",
@@ -45,9 +45,8 @@ def _asking(name: str) -> Callable[..., None]:
         page = out / ("lab.html" if name == "all" else f"{name}.html")
         print("\n\n".join([*answer_questions(asked, lab, language, page), f"written: {page}"]))
 
-    ask.__doc__ = (
-        f"{asked[0].english} ({asked[0].korean})" if len(asked) == 1 else "Answer every question, on one page."
-    )
+    asks = f"{asked[0].english} ({asked[0].korean})" if len(asked) == 1 else "Answer every question, on one page."
+    ask.__doc__ = f"{asks}\n\nExample:  tongsa lab {name} --out lab"
     return ask
 
 

@@ -1,26 +1,38 @@
 from __future__ import annotations
 
+import dataclasses
+
 import torch
 from torch import Tensor
 
 import small_stories as town
 from tongsa.data.stories import Question, words
-from tongsa.models.memory_network import MemoryNetwork, MemoryNetworkSection, Tying, position_encoding
+from tongsa.models.memory_network import (
+    Encoding,
+    MemoryNetwork,
+    MemoryNetworkSection,
+    Tying,
+    position_encoding,
+    released_encoding,
+)
 from tongsa.tasks.story_encoding import Lexicon, StoryBatch, encode
 
 QUESTIONS = town.stories(12, seed=4)
 LEXICON = Lexicon.of(QUESTIONS)
 MEMORIES = 7
+LONGEST = 9
 
 
-def network(tying: Tying = "adjacent", hops: int = 3) -> MemoryNetwork:
+def network(tying: Tying = "adjacent", hops: int = 3, encoding: Encoding = "position") -> MemoryNetwork:
     torch.manual_seed(1)
-    section = MemoryNetworkSection(d_model=6, hops=hops, memories=MEMORIES, tying=tying)
+    section = MemoryNetworkSection(
+        d_model=6, hops=hops, memories=MEMORIES, tying=tying, encoding=encoding, longest=LONGEST
+    )
     return MemoryNetwork(section, len(LEXICON)).double()
 
 
-def everything() -> StoryBatch:
-    batch = encode(QUESTIONS, LEXICON, MEMORIES, "position").batch(torch.arange(len(QUESTIONS)))
+def everything(model: MemoryNetwork) -> StoryBatch:
+    batch = encode(QUESTIONS, LEXICON, model.config).batch(torch.arange(len(QUESTIONS)))
     batch.sentences.__dict__.update(alpha=batch.sentences.alpha.double(), beta=batch.sentences.beta.double())
     return batch
 
@@ -38,7 +50,12 @@ def by_the_paper(model: MemoryNetwork, question: Question, linear: bool) -> Tens
 
     def sentence(text: str, matrix: Tensor) -> Tensor:
         ids = [LEXICON.places[word] for word in words(text)]
-        return (position_encoding(len(ids), shape.d_model).double() * matrix[ids]).sum(dim=0)
+        weights = (
+            released_encoding(len(ids), shape.d_model, LONGEST)
+            if shape.encoding == "released"
+            else position_encoding(len(ids), shape.d_model)
+        )
+        return (weights.double() * matrix[ids]).sum(dim=0)
 
     u = sentence(question.text, table["B"])
     recent = question.story[::-1][: shape.memories]
@@ -63,12 +80,17 @@ def tables(shape: MemoryNetworkSection) -> dict[str, int]:
 
 
 def test_batched_products_equal_the_equations_of_the_paper_word_by_word() -> None:
-    for tying in ("adjacent", "layerwise"):
+    cases: list[tuple[Tying, Encoding]] = [
+        ("adjacent", "position"),
+        ("layerwise", "position"),
+        ("adjacent", "released"),
+    ]
+    for tying, encoding in cases:
         for linear in (False, True):
-            model = network(tying)  # type: ignore[arg-type]
-            found = answer(model, everything(), linear)
+            model = network(tying, encoding=encoding)
+            found = answer(model, everything(model), linear)
             expected = torch.stack([by_the_paper(model, question, linear) for question in QUESTIONS])
-            assert torch.allclose(found, expected, atol=1e-6), (tying, linear)
+            assert torch.allclose(found, expected, atol=1e-6), (tying, encoding, linear)
 
 
 def test_the_position_encoding_is_that_of_the_paper() -> None:
@@ -78,9 +100,17 @@ def test_the_position_encoding_is_that_of_the_paper() -> None:
             assert abs(float(found[j - 1, k - 1]) - ((1 - j / 4) - (k / 5) * (1 - 2 * j / 4))) < 1e-6
 
 
+def test_the_released_encoding_is_one_at_the_centre_and_does_not_depend_on_the_length_of_a_sentence() -> None:
+    short, whole = released_encoding(4, 5, LONGEST), released_encoding(LONGEST, 5, LONGEST)
+    assert torch.equal(short, whole[:4])
+    assert torch.equal(whole[:, 2], torch.ones(LONGEST))  # k = (d+1)/2
+    assert torch.equal(whole[LONGEST // 2], torch.ones(5))  # j = (J+1)/2
+    assert abs(float(whole[0, 0]) - (1 + 4 * (1 - 3) * (1 - 5) / (5 * 9))) < 1e-6
+
+
 def test_a_question_is_answered_alike_in_whatever_company() -> None:
     model = network().float()
-    encoded = encode(QUESTIONS, LEXICON, MEMORIES, "position")
+    encoded = encode(QUESTIONS, LEXICON, model.config)
     together = answer(model, encoded.batch(torch.arange(len(QUESTIONS))))
     alone = torch.cat([answer(model, encoded.batch(torch.tensor([row]))) for row in range(len(QUESTIONS))])
     assert torch.allclose(together, alone, atol=1e-6)
@@ -88,7 +118,8 @@ def test_a_question_is_answered_alike_in_whatever_company() -> None:
 
 def test_attention_is_a_distribution_over_the_memory_and_one_tensor_a_hop() -> None:
     seen: list[Tensor] = []
-    answer(network(hops=2), everything(), seen=seen)
+    model = network(hops=2)
+    answer(model, everything(model), seen=seen)
     assert len(seen) == 2
     for p in seen:
         assert p.shape == (len(QUESTIONS), MEMORIES)
@@ -110,10 +141,15 @@ def test_the_order_of_words_counts_with_position_encoding_and_not_in_a_bag() -> 
     ]
     lexicon = Lexicon.of(questions)
     torch.manual_seed(1)
-    model = MemoryNetwork(MemoryNetworkSection(d_model=6, hops=1, memories=2), len(lexicon))
+    section = MemoryNetworkSection(d_model=6, hops=1, memories=2, longest=LONGEST)
+    model = MemoryNetwork(section, len(lexicon))
+    kinds: list[Encoding] = ["position", "released", "bag"]
     logits = {
-        kind: answer(model, encode(questions, lexicon, 2, kind).batch(torch.arange(2)))  # type: ignore[arg-type]
-        for kind in ("position", "bag")
+        kind: answer(
+            model, encode(questions, lexicon, dataclasses.replace(section, encoding=kind)).batch(torch.arange(2))
+        )
+        for kind in kinds
     }
     assert torch.allclose(logits["bag"][0], logits["bag"][1])
-    assert not torch.allclose(logits["position"][0], logits["position"][1], atol=1e-4)
+    for kind in ("position", "released"):
+        assert not torch.allclose(logits[kind][0], logits[kind][1], atol=1e-4)

@@ -21,7 +21,8 @@ class NetworkOptions:
         Literal["adjacent", "layerwise"], typer.Option("--tying", help="Matrices that the hops share.")
     ] = "adjacent"
     encoding: Annotated[
-        Literal["position", "bag"], typer.Option("--encoding", help="Encode sentences with the order of words, or not.")
+        Literal["position", "released", "bag"],
+        typer.Option("--encoding", help="Word weights: of the paper, of its authors' program, or all equal."),
     ] = "position"
     d: Annotated[int, typer.Option("--width", help="Width of embeddings (0: 50 for all tasks, 20 for one).")] = 0
     memories: Annotated[int, typer.Option("--memories", help="Sentences in the memory: the most recent.")] = 50
@@ -35,6 +36,9 @@ class FitOptions:
     linear_start: Annotated[
         bool, typer.Option("--linear-start/--no-linear-start", help="Start without the softmax of the hops.")
     ] = True
+    linear_epochs: Annotated[
+        int, typer.Option("--linear-epochs", help="Epochs of the linear start (0: until the loss stops falling).")
+    ] = 0
     noise: Annotated[float, typer.Option("--noise", help="Share of empty memories while training.")] = 0.1
     epochs: Annotated[int, typer.Option("--epochs", help="Epochs with softmax (0: 60 jointly, 100 alone).")] = 0
     restarts: Annotated[int, typer.Option("--restarts", help="Trainings; the one with the lowest loss counts.")] = 1

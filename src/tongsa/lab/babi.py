@@ -47,6 +47,8 @@ class Settings:
     """Width of the embeddings (0: the paper's 50 for all tasks together, 20 for one)."""
     memories: int = 50
     linear_start: bool = True
+    linear_epochs: int = 0
+    """Epochs of the linear start (0: until the validation loss stops falling)."""
     noise: float = 0.1
     epochs: int = 0
     """Epochs with softmax (0: the paper's 60 for all tasks together, 100 for one)."""
@@ -73,6 +75,7 @@ class Settings:
             "model.d_model": str(self.d or (50 if self.joint else 20)),
             "model.memories": str(self.memories),
             "model.noise": str(self.noise),
+            "model.linear_epochs": str(self.linear_epochs),
             "training.schedule": "linear-start" if self.linear_start else "annealed",
             "training.updates": str((self.epochs or (60 if self.joint else 100)) * an_epoch),
             "training.validate_every": str(an_epoch),

@@ -25,8 +25,9 @@ from tongsa.config.complexity import MEMORY_HOP, Facts
 from tongsa.config.sections import bounds
 
 Tying = Literal["adjacent", "layerwise"]
-Encoding = Literal["position", "bag"]
+Encoding = Literal["position", "released", "bag"]
 
+MAX_EPOCHS = 1_000_000
 NOTHING = 0
 """The row of `Sentences` that holds no sentence, and the time of a memory that is not there."""
 
@@ -48,7 +49,12 @@ class MemoryNetworkSection(ModelSection):
     tying: Tying = "adjacent"
     """Which matrices of the hops are the same (§2.2)."""
     encoding: Encoding = "position"
-    """Sentences as weighted bags that keep the order of words (§4.1), or as plain bags of words."""
+    """Sentences as weighted bags that keep the order of words (§4.1: position; released: the weights of the authors'
+    program), or as plain bags of words."""
+    longest: int = 0
+    """J of the encoding "released", the same for all sentences (0: one more than the longest training sentence has)."""
+    linear_epochs: int = 0
+    """Epochs of the linear start, if the schedule has one (0: until the validation loss stops falling)."""
     noise: float = 0.1
     """Largest share of empty memories that training adds to a story (§4.1, random noise)."""
 
@@ -58,7 +64,13 @@ class MemoryNetworkSection(ModelSection):
 
     def problems(self) -> list[str]:
         return super().problems() + bounds(
-            self, hops=(1, MAX_LAYERS), memories=(1, MAX_POSITIONS), noise=(0, 1), dropout=(0, 0)
+            self,
+            hops=(1, MAX_LAYERS),
+            memories=(1, MAX_POSITIONS),
+            noise=(0, 1),
+            dropout=(0, 0),
+            longest=(0, MAX_POSITIONS),
+            linear_epochs=(0, MAX_EPOCHS),
         )
 
 
@@ -72,6 +84,7 @@ class Sentences:
 
     which is linear in k. So sum_j l_j · A x_j = (alpha A) - (k/d) · (beta A), where a row of alpha holds 1 - j/J, and
     one of beta 1 - 2j/J, at the places of the words: two products of matrices instead of a look-up for every word.
+    The weights of the authors' program are linear in k too (`released_encoding`).
     """
 
     alpha: Tensor
@@ -157,3 +170,24 @@ def position_encoding(words: int, d: int) -> Tensor:
     j = torch.arange(1, words + 1)[:, None] / words
     k = torch.arange(1, d + 1) / d
     return (1 - j) - k * (1 - 2 * j)
+
+
+def released_encoding(words: int, d: int, longest: int) -> Tensor:
+    """1 + 4 (k - (d+1)/2)(j - (J+1)/2) / (dJ), with one J for all sentences: (words, d)
+
+    Not the formula that §4.1 prints, but the one of the program that its authors released (facebook/MemNN): no word has
+    a weight near zero, and a word at one place has the same weights in short and long sentences.
+    """
+    j = torch.arange(1, words + 1)[:, None]
+    k = torch.arange(1, d + 1)
+    return 1 + 4 * (k - (d + 1) / 2) * (j - (longest + 1) / 2) / (d * longest)
+
+
+def word_weights(j: int, words: int, section: MemoryNetworkSection) -> tuple[float, float]:
+    """What word j of a sentence adds to alpha and beta of `Sentences`; its weight is alpha - (k/d) beta."""
+    if section.encoding == "position":
+        return 1 - j / words, 1 - 2 * j / words
+    if section.encoding == "released":
+        off_centre = (j - (section.longest + 1) / 2) / section.longest
+        return 1 - 2 * off_centre * (section.d_model + 1) / section.d_model, -4 * off_centre
+    return 1.0, 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from tongsa.runs.card import Card, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import Evaluation, Objective, Task, Workers
-from tongsa.tasks.story_encoding import UNKNOWN, Encoded, Lexicon, StoryBatch, encode
+from tongsa.tasks.story_encoding import UNKNOWN, Encoded, Lexicon, StoryBatch, encode, longest_sentence
 
 QUESTION_ANSWERING = "qa"
 DEFAULT_RECIPE = "babi"
@@ -45,6 +46,8 @@ LINEAR_PATIENCE = 5
 """Validations without a lower loss that end the linear start. With 1 it ended too early (docs/memory-networks.md)."""
 LINEAR_SHARE = 0.5
 """Maximum fraction of the budget for the linear start: 30 of 60 epochs."""
+ROUNDING = 1e-6
+"""How far a fraction of the budget may be from a whole number of epochs by rounding."""
 QUESTIONS_AT_ONCE = 1000
 EXAMPLES_SHOWN = 20
 
@@ -93,8 +96,7 @@ class QuestionAnswerer:
         return cls(card, lexicon, network.to(choose_device(device)))
 
     def encode(self, questions: Sequence[Question]) -> Encoded:
-        section = self.network.config
-        return encode(questions, self.lexicon, section.memories, section.encoding)
+        return encode(questions, self.lexicon, self.network.config)
 
     @torch.no_grad()
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
@@ -148,7 +150,7 @@ class QuestionAnswering(Task[QuestionAnswerer]):
         save_questions(run.data / "train.jsonl", train)
         save_questions(run.data / "valid.jsonl", valid)
         write_atomically(run.words_file, json.dumps(lexicon.words, ensure_ascii=False) + "\n")
-        return recipe
+        return _with_longest(recipe, questions)
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> QuestionAnsweringObjective:
         train, valid = (load_questions(run.data / f"{part}.jsonl") for part in ("train", "valid"))
@@ -196,11 +198,14 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
         section = _memory_network(recipe)
         self.recipe, self.words = recipe, len(lexicon)
         self.noise = section.noise
-        self.train = encode(train, lexicon, section.memories, section.encoding)
-        self.valid = encode(valid, lexicon, section.memories, section.encoding)
+        self.train = encode(train, lexicon, section)
+        self.valid = encode(valid, lexicon, section)
         self.examples = len(self.train)
         self.linear_start = recipe.training.schedule == LINEAR_START
         self.linear = self.linear_start
+        epochs = recipe.training.updates / -(-len(self.train) // recipe.training.batch_tokens)
+        self.linear_share = section.linear_epochs / epochs
+        """Fraction of the budget after which the linear start ends; 0 if the validation loss decides."""
         self.order = QuestionOrder(
             questions=len(self.train),
             batch=recipe.training.batch_tokens,
@@ -228,7 +233,11 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
         self.linear = self.linear_start and stage == 0
 
     def stage_ends(self, stage: int, validations_since_best: int, fraction: float) -> bool:
-        return self.linear and (validations_since_best >= LINEAR_PATIENCE or fraction >= LINEAR_SHARE)
+        if not self.linear:
+            return False
+        if self.linear_share:
+            return fraction >= self.linear_share - ROUNDING
+        return validations_since_best >= LINEAR_PATIENCE or fraction >= LINEAR_SHARE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,6 +332,14 @@ def _memory_network(recipe: Recipe) -> MemoryNetworkSection:
             f"the architecture {recipe.model.architecture} cannot answer questions", "Use:  --recipe babi"
         )
     return recipe.model
+
+
+def _with_longest(recipe: Recipe, questions: Sequence[Question]) -> Recipe:
+    """The recipe with J decided: like the authors' program, which counts the time of a sentence as a word of it."""
+    section = _memory_network(recipe)
+    if section.encoding != "released" or section.longest:
+        return recipe
+    return dataclasses.replace(recipe, model=dataclasses.replace(section, longest=longest_sentence(questions) + 1))
 
 
 def _check(recipe: Recipe, options: TrainOptions) -> None:

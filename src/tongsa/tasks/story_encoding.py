@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tongsa.data.stories import Question, words
-from tongsa.models.memory_network import NOTHING, Encoding, Sentences
+from tongsa.models.memory_network import NOTHING, MemoryNetworkSection, Sentences, word_weights
 
 UNKNOWN = -1
 """An answer that no training question has: the model cannot give it, so it always counts as wrong."""
@@ -114,10 +114,11 @@ def times(length: Tensor, memories: int, noise: float, generator: torch.Generato
     return drawn.sort(dim=1).values.clamp(max=memories) * mask
 
 
-def encode(questions: Sequence[Question], lexicon: Lexicon, memories: int, encoding: Encoding) -> Encoded:
+def encode(questions: Sequence[Question], lexicon: Lexicon, section: MemoryNetworkSection) -> Encoded:
     texts = dict.fromkeys(text for question in questions for text in (*question.story, question.text))
     rows = {text: row for row, text in enumerate(texts, NOTHING + 1)}
-    sentences, unknown = _bags(list(texts), lexicon, encoding)
+    sentences, unknown = _bags(list(texts), lexicon, section)
+    memories = section.memories
     story = torch.full((len(questions), memories), NOTHING)
     length = torch.zeros(len(questions), dtype=torch.long)
     for number, question in enumerate(questions):
@@ -135,7 +136,12 @@ def encode(questions: Sequence[Question], lexicon: Lexicon, memories: int, encod
     )
 
 
-def _bags(texts: Sequence[str], lexicon: Lexicon, encoding: Encoding) -> tuple[Sentences, int]:
+def longest_sentence(questions: Sequence[Question]) -> int:
+    """Number of words of the longest sentence or question."""
+    return max(len(words(text)) for question in questions for text in (*question.story, question.text))
+
+
+def _bags(texts: Sequence[str], lexicon: Lexicon, section: MemoryNetworkSection) -> tuple[Sentences, int]:
     alpha = torch.zeros(len(texts) + 1, len(lexicon))
     beta = torch.zeros_like(alpha)
     unknown: set[str] = set()
@@ -145,9 +151,8 @@ def _bags(texts: Sequence[str], lexicon: Lexicon, encoding: Encoding) -> tuple[S
             place = lexicon.places.get(word)
             if place is None:
                 unknown.add(word)
-            elif encoding == "position":
-                alpha[row, place] += 1 - j / len(found)
-                beta[row, place] += 1 - 2 * j / len(found)
-            else:
-                alpha[row, place] += 1
+                continue
+            to_alpha, to_beta = word_weights(j, len(found), section)
+            alpha[row, place] += to_alpha
+            beta[row, place] += to_beta
     return Sentences(alpha, beta), len(unknown)

@@ -26,7 +26,7 @@ LONGEST = 9
 def network(tying: Tying = "adjacent", hops: int = 3, encoding: Encoding = "position") -> MemoryNetwork:
     torch.manual_seed(1)
     section = MemoryNetworkSection(
-        d_model=6, hops=hops, memories=MEMORIES, tying=tying, encoding=encoding, longest=LONGEST
+        d_model=6, hops=hops, memories=MEMORIES, tying=tying, encoding=encoding, max_words=LONGEST
     )
     return MemoryNetwork(section, len(LEXICON)).double()
 
@@ -141,7 +141,7 @@ def test_the_order_of_words_counts_with_position_encoding_and_not_in_a_bag() -> 
     ]
     lexicon = Lexicon.of(questions)
     torch.manual_seed(1)
-    section = MemoryNetworkSection(d_model=6, hops=1, memories=2, longest=LONGEST)
+    section = MemoryNetworkSection(d_model=6, hops=1, memories=2, max_words=LONGEST)
     model = MemoryNetwork(section, len(lexicon))
     kinds: list[Encoding] = ["position", "released", "bag"]
     logits = {

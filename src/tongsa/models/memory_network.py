@@ -51,7 +51,7 @@ class MemoryNetworkSection(ModelSection):
     encoding: Encoding = "position"
     """Sentences as weighted bags that keep the order of words (§4.1: position; released: the weights of the authors'
     program), or as plain bags of words."""
-    longest: int = 0
+    max_words: int = 0
     """J of the encoding "released", the same for all sentences (0: one more than the longest training sentence has)."""
     linear_epochs: int = 0
     """Epochs of the linear start, if the schedule has one (0: until the validation loss stops falling)."""
@@ -69,7 +69,7 @@ class MemoryNetworkSection(ModelSection):
             memories=(1, MAX_POSITIONS),
             noise=(0, 1),
             dropout=(0, 0),
-            longest=(0, MAX_POSITIONS),
+            max_words=(0, MAX_POSITIONS),
             linear_epochs=(0, MAX_EPOCHS),
         )
 
@@ -188,6 +188,6 @@ def word_weights(j: int, words: int, section: MemoryNetworkSection) -> tuple[flo
     if section.encoding == "position":
         return 1 - j / words, 1 - 2 * j / words
     if section.encoding == "released":
-        off_centre = (j - (section.longest + 1) / 2) / section.longest
+        off_centre = (j - (section.max_words + 1) / 2) / section.max_words
         return 1 - 2 * off_centre * (section.d_model + 1) / section.d_model, -4 * off_centre
     return 1.0, 0.0

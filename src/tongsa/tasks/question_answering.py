@@ -150,7 +150,7 @@ class QuestionAnswering(Task[QuestionAnswerer]):
         save_questions(run.data / "train.jsonl", train)
         save_questions(run.data / "valid.jsonl", valid)
         write_atomically(run.words_file, json.dumps(lexicon.words, ensure_ascii=False) + "\n")
-        return _with_longest(recipe, questions)
+        return _with_max_words(recipe, questions)
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> QuestionAnsweringObjective:
         train, valid = (load_questions(run.data / f"{part}.jsonl") for part in ("train", "valid"))
@@ -334,12 +334,12 @@ def _memory_network(recipe: Recipe) -> MemoryNetworkSection:
     return recipe.model
 
 
-def _with_longest(recipe: Recipe, questions: Sequence[Question]) -> Recipe:
+def _with_max_words(recipe: Recipe, questions: Sequence[Question]) -> Recipe:
     """The recipe with J decided: like the authors' program, which counts the time of a sentence as a word of it."""
     section = _memory_network(recipe)
-    if section.encoding != "released" or section.longest:
+    if section.encoding != "released" or section.max_words:
         return recipe
-    return dataclasses.replace(recipe, model=dataclasses.replace(section, longest=longest_sentence(questions) + 1))
+    return dataclasses.replace(recipe, model=dataclasses.replace(section, max_words=longest_sentence(questions) + 1))
 
 
 def _check(recipe: Recipe, options: TrainOptions) -> None:

@@ -82,7 +82,7 @@ def paired_bootstrap(
     if not references or any(len(lines) != len(references) for lines in systems.values()):
         raise UsageError("each system needs a translation for every reference, and there must be at least one")
     order = [baseline, *(name for name in systems if name != baseline)]
-    used = {metric.name: _for_sacrebleu(metric, language, sources) for metric in text_metrics(metrics)}
+    used = {metric.name: for_sacrebleu(metric, language, sources) for metric in text_metrics(metrics)}
     with _quiet():
         test = PairedTest(
             [(name, list(systems[name])) for name in order],
@@ -107,7 +107,7 @@ def paired_bootstrap(
     }
 
 
-def _for_sacrebleu(metric: TextMetric, language: str, sources: Sequence[str]) -> Any:
+def for_sacrebleu(metric: TextMetric, language: str, sources: Sequence[str]) -> Any:
     """Adapts a metric to sacrebleu's tests: rows of statistics, and a score from their sums."""
     return metric.make(language, False) if isinstance(metric, Sacrebleu) else _Adapter(metric, language, sources)
 

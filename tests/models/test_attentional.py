@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tongsa.models.cells import CELLS
 from tongsa.models.contracts import token_mask
 
 PAD = 11
-SCORES = ["additive", "dot", "general"]
+SCORES = ["additive", "dot", "general", "concat"]
 FEEDS = ["nothing", "attentional", "context"]
 scores = pytest.mark.parametrize("score", SCORES)
 feeds = pytest.mark.parametrize("feed", FEEDS)
@@ -33,6 +34,10 @@ def by_hand(score: str, alignment: Alignment, s: Tensor, h: Tensor) -> Tensor:
     """The score of one state and one annotation, as the papers write it."""
     if score == "dot":
         return s @ h
+    if score == "concat":
+        assert alignment.of_both is not None
+        assert alignment.v is not None
+        return alignment.v.weight[0] @ torch.tanh(alignment.of_both.weight @ torch.cat([s, h]))
     w = alignment.of_annotation.weight
     assert isinstance(w, Tensor)
     if score == "general":
@@ -57,6 +62,47 @@ def test_scores_and_contexts_are_those_of_the_papers(score: str) -> None:
             assert not weights[row, step, length:].any()
             mean = (weights[row, step, :length, None] * values[row, :length]).sum(dim=0)
             torch.testing.assert_close(context[row, step], mean)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("attention", ["local-m", "local-p"])
+def test_local_attention_is_that_of_the_paper(attention: str) -> None:
+    """Luong et al., §3.2, written out for each step and place; D = 2."""
+    torch.manual_seed(0)
+    alignment = Alignment("general", 6, attention, window=2)
+    s, values, lengths = torch.randn(2, 9, 6), torch.randn(2, 7, 6), [7, 4]
+    annotations = Annotations(values, alignment.keys(values), token_mask(torch.tensor(lengths), 7))
+    _, weights = alignment(s, annotations, torch.arange(1, 10)[None])
+    for row, length in enumerate(lengths):
+        for t in range(1, 10):
+            state = s[row, t - 1]
+            centre = float(min(t, length))
+            if attention == "local-p":
+                assert alignment.w_p is not None
+                assert alignment.v_p is not None
+                inner = alignment.v_p.weight[0] @ torch.tanh(alignment.w_p.weight @ state)
+                centre = length / (1 + math.exp(-float(inner)))
+            expected = torch.zeros(7)
+            near = [i for i in range(1, length + 1) if abs(i - centre) <= 2]
+            found = torch.stack([by_hand("general", alignment, state, values[row, i - 1]) for i in near]).softmax(dim=0)
+            for i, weight in zip(near, found, strict=True):
+                fade = math.exp(-((i - centre) ** 2) / (2 * 1.0**2)) if attention == "local-p" else 1.0  # σ = D/2
+                expected[i - 1] = weight * fade
+            torch.testing.assert_close(weights[row, t - 1], expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("attention", ["local-m", "local-p"])
+@feeds
+def test_a_search_with_local_attention_sees_what_training_saw(attention: str, feed: str) -> None:
+    model = make(attention=attention, window=1, feed=feed)
+    source = torch.tensor([[2, 3, 4, 5, 0], [6, 7, 0, PAD, PAD]])
+    target = torch.tensor([[PAD, 3, 9, 4], [PAD, 4, 5, 6]])
+    memory = model.encode(source, source != PAD)
+    state, steps = model.start(memory), []
+    for tokens in target.unbind(dim=1):
+        logits, state = model.step(tokens, state)
+        steps.append(logits)
+    torch.testing.assert_close(torch.stack(steps, dim=1), model(source, source != PAD, target), atol=1e-5, rtol=0)
 
 
 @feeds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tongsa.models.cells import CELLS, Hidden, Kind, Layers, RecurrentEncoder, S
 from tongsa.models.contracts import token_mask
 from tongsa.models.recurrent import DeepOutput, Recurrent, RecurrentSection, reversed_within
 
-ALL: list[Kind] = ["rnn", "gru", "lstm"]
+ALL: list[Kind] = ["rnn", "rnn-relu", "gru", "lstm"]
 kinds = pytest.mark.parametrize("kind", ALL)
 
 PAD = 11
@@ -29,7 +30,12 @@ def parts(kind: Kind, rows: int, width: int) -> Hidden:
 @kinds
 def test_a_cell_is_the_cell_of_torch(kind: Kind) -> None:
     torch.manual_seed(0)
-    theirs = {"rnn": nn.RNNCell, "gru": nn.GRUCell, "lstm": nn.LSTMCell}[kind](7, 5)
+    theirs = {
+        "rnn": nn.RNNCell,
+        "rnn-relu": partial(nn.RNNCell, nonlinearity="relu"),
+        "gru": nn.GRUCell,
+        "lstm": nn.LSTMCell,
+    }[kind](7, 5)
     x, hidden = torch.randn(4, 7), parts(kind, 4, 5)
     weights = (theirs.weight_ih, theirs.weight_hh, theirs.bias_ih, theirs.bias_hh)
     found = CELLS[kind](x, hidden, weights)
@@ -114,6 +120,10 @@ def test_a_source_is_reversed_within_its_own_length_and_its_end_stays_last() -> 
     assert found.tolist() == [[5, 4, 3, 2, 0], [7, 6, 0, PAD, PAD], [0, PAD, PAD, PAD, PAD]]
 
 
+def cell(kind: Kind) -> dict[str, str]:
+    return {"architecture": "rnn", "activation": "relu"} if kind == "rnn-relu" else {"architecture": kind}
+
+
 def make(**keys: Any) -> Recurrent:
     torch.manual_seed(0)
     return Recurrent(RecurrentSection(**{"d_model": 8, "dropout": 0.0, **keys}), PAD + 1).eval()
@@ -130,7 +140,7 @@ def test_reversing_the_source_is_reading_it_reversed() -> None:
 @kinds
 def test_all_that_the_decoder_knows_of_a_source_has_the_size_of_its_states(kind: Kind) -> None:
     """The one vector: however long the sentence, nothing more of it goes over."""
-    model = make(architecture=kind, layers=2, hidden=10, feed_context=True)
+    model = make(**cell(kind), layers=2, hidden=10, feed_context=True)
     for length in (1, 30):
         source = torch.randint(2, PAD, (3, length))
         state = model.start(model.encode(source, torch.ones_like(source, dtype=torch.bool)))
@@ -167,7 +177,7 @@ def test_an_lstm_begins_by_keeping_what_it_has_read() -> None:
 
 @kinds
 def test_recurrent_matrices_of_gates_without_a_memory_are_orthogonal(kind: Kind) -> None:
-    u = make(architecture=kind).decoder.kernel.weight_hh_l0
+    u = make(**cell(kind)).decoder.kernel.weight_hh_l0
     for gate in u.split(8):
         assert torch.allclose(gate @ gate.T, torch.eye(8), atol=1e-5) == (kind != "lstm")
 
@@ -175,6 +185,11 @@ def test_recurrent_matrices_of_gates_without_a_memory_are_orthogonal(kind: Kind)
 def test_two_directions_need_an_even_number_of_units() -> None:
     with pytest.raises(RecipeError, match=r"model\.hidden is 9; two directions share the units, so it must be even"):
         Recipe.from_values({"model": {"architecture": "gru", "hidden": 9, "bidirectional": True}}, "a test")
+
+
+def test_only_a_simple_cell_has_a_choice_of_activation() -> None:
+    with pytest.raises(RecipeError, match=r"model\.activation is relu; only the cell of rnn has a choice"):
+        Recipe.from_values({"model": {"architecture": "gru", "activation": "relu"}}, "a test")
 
 
 def test_keys_of_the_transformer_are_none_of_theirs() -> None:

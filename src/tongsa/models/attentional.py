@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
+from tongsa.config.architectures import MAX_POSITIONS
 from tongsa.config.complexity import BY_ATTENTION, RECURRENT, Facts
+from tongsa.config.sections import bounds
 from tongsa.models.cells import Layers, RecurrentEncoder, RecurrentLayers, Stack, embed, initialise
 from tongsa.models.contracts import Attention, Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
@@ -28,8 +31,12 @@ class AttentionalSection(RecurrentLayers):
     """The cell: gated recurrent unit, or long short-term memory."""
     bidirectional: bool = True
     """Read the source in both directions, as Bahdanau et al. do; Luong et al. read forwards only."""
-    score: Literal["additive", "dot", "general"] = "general"
+    score: Literal["additive", "dot", "general", "concat"] = "general"
     """Function that scores decoder states against encoder states: Bahdanau's, or one of Luong's."""
+    attention: Literal["global", "local-m", "local-p"] = "global"
+    """Attend to the whole source, or to a window at the step's own place (monotonic) or at a predicted one (Luong)."""
+    window: int = 10
+    """D of local attention: source tokens on either side of the window's centre."""
     feed: Literal["nothing", "attentional", "context"] = "nothing"
     """Input of the decoder besides the last token: nothing (the fastest to train), the vector before the last softmax
     (Luong's input feeding), or the context that its previous state attends to (Bahdanau's)."""
@@ -37,6 +44,9 @@ class AttentionalSection(RecurrentLayers):
     @property
     def cell(self) -> Literal["gru", "lstm"]:
         return "gru" if self.architecture == "gru-attention" else "lstm"
+
+    def problems(self) -> list[str]:
+        return super().problems() + bounds(self, window=(1, MAX_POSITIONS))
 
     def facts(self, n: float) -> Facts:
         layers = f"{self.layers} + {self.layers}"
@@ -80,7 +90,7 @@ class Attentional(Seq2Seq):
         )
         fed = {"nothing": 0, "attentional": width, "context": hidden}[config.feed]
         self.decoder = Stack(config.cell, width + fed, hidden, layers, config.dropout)
-        self.alignment = Alignment(config.score, hidden)
+        self.alignment = Alignment(config.score, hidden, config.attention, config.window)
         self.deep_output = DeepOutput(hidden + width + hidden, width) if config.feed == "context" else None
         self.combine = nn.Linear(2 * hidden, width, bias=False) if config.feed != "context" else None
         self.apply(lambda module: initialise(module, config.forget_bias))
@@ -90,15 +100,22 @@ class Attentional(Seq2Seq):
         return Annotations(values, self.alignment.keys(values), source_mask), last
 
     def start(self, memory: Tree) -> State:
-        """The encoder's last states start the decoder (Luong et al.); before the first step t is 0."""
+        """The encoder's last states start the decoder (Luong et al.); before the first step t is 0.
+
+        Monotonic attention also counts the steps.
+        """
         annotations, last = cast(tuple[Annotations, Layers], memory)
-        return State(memory=annotations, cache=(last, self._before_the_first(last)))
+        t = self._before_the_first(last)
+        count = (torch.zeros(len(t), dtype=torch.long, device=t.device),) if self.alignment.counts_steps else ()
+        return State(memory=annotations, cache=(last, t, *count))
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        states, t = cast(tuple[Layers, Tensor], state.cache)
+        states, t, *counts = cast(tuple[Any, ...], state.cache)
+        counts = [count + 1 for count in counts]
         y = self._embed(self.target_embedding, tokens)
-        states, t, _ = self._step(y, states, t, Annotations(*cast(tuple[Tensor, ...], state.memory)))
-        return self.project(self._dropout(t)), State(state.memory, (states, t))
+        annotations = Annotations(*cast(tuple[Tensor, ...], state.memory))
+        states, t, _ = self._step(y, states, t, annotations, *(count[:, None] for count in counts))
+        return self.project(self._dropout(t)), State(state.memory, (states, t, *counts))
 
     def features(self, memory: Tree, target: Tensor) -> Tensor:
         return self._dropout(self._decode(memory, target)[0])
@@ -117,29 +134,31 @@ class Attentional(Seq2Seq):
         y = self._embed(self.target_embedding, target)
         if self.config.feed == "nothing":
             s = self.decoder(y, states)
-            context, weights = self.alignment(s, annotations)
+            context, weights = self.alignment(s, annotations, torch.arange(1, s.shape[1] + 1, device=s.device)[None])
             return self._read_out(s, y, context), weights
         t = self._before_the_first(states)
         steps = []
-        for y_t in y.unbind(dim=1):
-            states, t, weights = self._step(y_t, states, t, annotations)
+        for number, y_t in enumerate(y.unbind(dim=1), 1):
+            states, t, weights = self._step(y_t, states, t, annotations, torch.tensor([[number]], device=y.device))
             steps.append((t, weights))
         every_t, every_weight = zip(*steps, strict=True)
         return torch.stack(every_t, dim=1), torch.stack(every_weight, dim=1)
 
-    def _step(self, y: Tensor, states: Layers, t: Tensor, annotations: Annotations) -> tuple[Layers, Tensor, Tensor]:
+    def _step(
+        self, y: Tensor, states: Layers, t: Tensor, annotations: Annotations, number: Tensor | None = None
+    ) -> tuple[Layers, Tensor, Tensor]:
         """One step after y (batch, d_model), given the previous states and t; returns both updated, and the weights."""
         if self.config.feed == "context":
-            context, weights = self._attend(states, annotations)
+            context, weights = self._attend(states, annotations, number)
             states = self.decoder.step(torch.cat([y, context], dim=-1), states)
         else:
             fed = [y, t] if self.config.feed == "attentional" else [y]
             states = self.decoder.step(torch.cat(fed, dim=-1), states)
-            context, weights = self._attend(states, annotations)
+            context, weights = self._attend(states, annotations, number)
         return states, self._read_out(states[-1][0], y, context), weights
 
-    def _attend(self, states: Layers, annotations: Annotations) -> tuple[Tensor, Tensor]:
-        context, weights = self.alignment(states[-1][0][:, None], annotations)
+    def _attend(self, states: Layers, annotations: Annotations, number: Tensor | None) -> tuple[Tensor, Tensor]:
+        context, weights = self.alignment(states[-1][0][:, None], annotations, number)
         return context[:, 0], weights[:, 0]
 
     def _read_out(self, s: Tensor, y: Tensor, context: Tensor) -> Tensor:
@@ -165,27 +184,62 @@ class Alignment(nn.Module):
 
     dot       s^T h                                                                         Luong et al., Eq. 8
     general   s^T W_a h
+    concat    v_a^T tanh(W_a [s; h])                                  the same function as the next, in one matrix
     additive  v_a^T tanh(W_a s + U_a h)                                                     Bahdanau et al., A.1.2
 
-    In training, the additive score takes memory for target x source x hidden numbers, the others for target x source.
+    In training, the last two take memory for target x source x hidden numbers, the others for target x source.
+
+    Local attention (Luong et al., §3.2) is the softmax over a window of D annotations on either side of p_t only:
+
+    local-m   p_t = t
+    local-p   p_t = S sigmoid(v_p^T tanh(W_p s)), and the weights times exp(-(i - p_t)^2 / 2σ^2), σ = D/2   Eq. 9, 10
     """
 
-    def __init__(self, score: str, hidden: int) -> None:
+    def __init__(self, score: str, hidden: int, attention: str = "global", window: int = 10) -> None:
         super().__init__()
-        self.score = score
-        self.of_annotation = nn.Identity() if score == "dot" else nn.Linear(hidden, hidden, bias=False)
+        self.score, self.attention, self.window = score, attention, window
+        self.counts_steps = attention == "local-m"
+        joint = score == "concat"
+        self.of_annotation = nn.Identity() if score == "dot" or joint else nn.Linear(hidden, hidden, bias=False)
         self.of_state = nn.Linear(hidden, hidden, bias=False) if score == "additive" else nn.Identity()
-        self.v = nn.Linear(hidden, 1, bias=False) if score == "additive" else None
+        self.of_both = nn.Linear(2 * hidden, hidden, bias=False) if joint else None
+        self.v = nn.Linear(hidden, 1, bias=False) if score == "additive" or joint else None
+        self.w_p = nn.Linear(hidden, hidden, bias=False) if attention == "local-p" else None
+        self.v_p = nn.Linear(hidden, 1, bias=False) if attention == "local-p" else None
 
     def keys(self, annotations: Tensor) -> Tensor:
+        if self.of_both is not None:  # W_a [s; h] = W_s s + W_h h: the second part is the same for every step
+            return linear(annotations, self.of_both.weight.chunk(2, dim=1)[1])
         return self.of_annotation(annotations)  # type: ignore[no-any-return]
 
-    def forward(self, s: Tensor, annotations: Annotations) -> tuple[Tensor, Tensor]:
-        """s (batch, queries, hidden) -> context (batch, queries, hidden), weights (batch, queries, source)."""
-        query, keys = self.of_state(s), annotations.keys
-        if self.v is None:
-            scores = query @ keys.transpose(1, 2)
-        else:
-            scores = self.v(torch.tanh(query[:, :, None] + keys[:, None])).squeeze(-1)
-        weights = torch.softmax(scores.masked_fill(~annotations.mask[:, None], -math.inf), dim=-1)
+    def forward(self, s: Tensor, annotations: Annotations, step: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """s (batch, queries, hidden) -> context (batch, queries, hidden), weights (batch, queries, source).
+
+        `step` (batch or 1, queries) counts the target's steps from 1: local-m needs it.
+        """
+        weights = self.weights(self.scores(s, annotations.keys), s, annotations.mask, step)
         return weights @ annotations.values, weights
+
+    def scores(self, s: Tensor, keys: Tensor) -> Tensor:
+        query = self.of_state(s) if self.of_both is None else linear(s, self.of_both.weight.chunk(2, dim=1)[0])
+        if self.v is None:
+            return query @ keys.transpose(1, 2)  # type: ignore[no-any-return]
+        return self.v(torch.tanh(query[:, :, None] + keys[:, None])).squeeze(-1)  # type: ignore[no-any-return]
+
+    def weights(self, scores: Tensor, s: Tensor, mask: Tensor, step: Tensor | None) -> Tensor:
+        if self.attention == "global":
+            return torch.softmax(scores.masked_fill(~mask[:, None], -math.inf), dim=-1)
+        places = torch.arange(1, mask.shape[1] + 1, device=mask.device)
+        distance = places - self.centre(s, mask.sum(dim=1, keepdim=True), step)[..., None]  # (batch, queries, source)
+        inside = mask[:, None] & (distance.abs() <= self.window)
+        weights = torch.softmax(scores.masked_fill(~inside, -math.inf), dim=-1)
+        if self.attention == "local-m":
+            return weights
+        return weights * torch.exp(-(distance**2) / (2 * (self.window / 2) ** 2))
+
+    def centre(self, s: Tensor, lengths: Tensor, step: Tensor | None) -> Tensor:
+        """p_t (batch, queries), in places counted from 1; lengths (batch, 1) are S."""
+        if self.w_p is not None and self.v_p is not None:
+            return lengths * torch.sigmoid(self.v_p(torch.tanh(self.w_p(s)))).squeeze(-1)
+        assert step is not None, "monotonic attention is told its step"
+        return torch.minimum(step, lengths)  # a target longer than its source stays at the end: the paper says nothing

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
@@ -20,7 +21,7 @@ from tongsa.config.architectures import MAX_LAYERS, MAX_WIDTH, ModelSection
 from tongsa.config.sections import bounds
 from tongsa.models.dropout import dropout
 
-Kind = Literal["rnn", "gru", "lstm"]
+Kind = Literal["rnn", "rnn-relu", "gru", "lstm"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,13 @@ def rnn_cell(x: Tensor, hidden: Hidden, weights: Weights) -> Hidden:
     return (torch.tanh(linear(x, w, b_w) + linear(h, u, b_u)),)
 
 
+def relu_cell(x: Tensor, hidden: Hidden, weights: Weights) -> Hidden:
+    """h_t = max(0, W x_t + U h_{t-1} + b): nothing bounds it, so it can explode where tanh saturates"""
+    (h,) = hidden
+    w, u, b_w, b_u = weights
+    return (torch.relu(linear(x, w, b_w) + linear(h, u, b_u)),)
+
+
 def gru_cell(x: Tensor, hidden: Hidden, weights: Weights) -> Hidden:
     """The gated recurrent unit                                                    Cho et al. 2014, §2.3, Eq. 5 to 8
 
@@ -101,10 +109,16 @@ def lstm_cell(x: Tensor, hidden: Hidden, weights: Weights) -> Hidden:
 
 CELLS: dict[Kind, Callable[[Tensor, Hidden, Weights], Hidden]] = {
     "rnn": rnn_cell,
+    "rnn-relu": relu_cell,
     "gru": gru_cell,
     "lstm": lstm_cell,
 }
-KERNELS: dict[Kind, Callable[..., nn.RNNBase]] = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
+KERNELS: dict[Kind, Callable[..., nn.RNNBase]] = {
+    "rnn": nn.RNN,
+    "rnn-relu": partial(nn.RNN, nonlinearity="relu"),
+    "gru": nn.GRU,
+    "lstm": nn.LSTM,
+}
 
 Layers = tuple[Hidden, ...]
 """The states of a stack, one per layer."""

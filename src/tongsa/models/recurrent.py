@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tongsa.config.complexity import RECURRENT, Facts
-from tongsa.models.cells import Layers, RecurrentEncoder, RecurrentLayers, Stack, embed, initialise
+from tongsa.models.cells import Kind, Layers, RecurrentEncoder, RecurrentLayers, Stack, embed, initialise
 from tongsa.models.contracts import Seq2Seq, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.embeddings import tables
@@ -23,15 +23,25 @@ class RecurrentSection(RecurrentLayers):
     """Encoder and decoder joined by one vector: Sutskever et al. 2014, Cho et al. 2014."""
 
     architecture: Literal["rnn", "gru", "lstm"] = "lstm"
-    """The cell: tanh, gated recurrent unit, or long short-term memory."""
+    """The cell: simple (tanh), gated recurrent unit, or long short-term memory."""
+    activation: Literal["tanh", "relu"] = "tanh"
+    """Activation of a simple cell; the others have their own."""
     reverse: bool = False
     """Read the source backwards (Sutskever et al., §3.3)."""
     feed_context: bool = False
     """Feed the source's vector to the decoder at every step, not only at its start (Cho et al., §2.2)."""
 
     @property
-    def cell(self) -> Literal["rnn", "gru", "lstm"]:
-        return self.architecture
+    def cell(self) -> Kind:
+        return "rnn-relu" if self.activation == "relu" else self.architecture
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if self.activation != "tanh" and self.architecture != "rnn":
+            found.append(
+                f"activation is {self.activation}; only the cell of rnn has a choice, not that of {self.architecture}"
+            )
+        return found
 
     def facts(self, n: float) -> Facts:
         layers = f"{self.layers} + {self.layers}"

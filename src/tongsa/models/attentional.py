@@ -223,7 +223,7 @@ class Alignment(nn.Module):
     def scores(self, s: Tensor, keys: Tensor) -> Tensor:
         query = self.of_state(s) if self.of_both is None else linear(s, self.of_both.weight.chunk(2, dim=1)[0])
         if self.v is None:
-            return query @ keys.transpose(1, 2)  # type: ignore[no-any-return]
+            return query @ keys.transpose(1, 2)
         return self.v(torch.tanh(query[:, :, None] + keys[:, None])).squeeze(-1)  # type: ignore[no-any-return]
 
     def weights(self, scores: Tensor, s: Tensor, mask: Tensor, step: Tensor | None) -> Tensor:

@@ -34,6 +34,13 @@ def test_rows_a_keep_the_amount_of_computation(name: str) -> None:
     assert model.heads * model.key_width == model.heads * model.value_width == 512
 
 
+def test_big_averages_20_checkpoints_of_its_last_hours() -> None:
+    """§6.1: the last 20, written at 10-minute intervals; 20 of its whole training would not be the last ones."""
+    training = load_recipe("big", {}).training
+    assert (training.average, training.checkpoint_every) == (20, 600)
+    assert training.average * training.checkpoint_every < 0.05 * training.updates
+
+
 def test_settings_lie_over_presets() -> None:
     recipe = load_recipe("tiny", {"model.d_model": "64", "subwords.size": "500"})
     assert (recipe.model.d_model, recipe.subwords.size) == (64, 500)

@@ -1,4 +1,4 @@
-"""Transformers that only the native engine computes: the others refuse them, and `auto` says that it does not use them."""
+"""Transformers that only the native engine computes: others refuse them, and `auto` says which it takes."""
 
 from __future__ import annotations
 

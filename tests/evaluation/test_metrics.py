@@ -92,6 +92,7 @@ def test_bleu_comet_accuracy_and_f1_rise_ter_loss_and_error_fall() -> None:
     assert {name for name, metric in METRICS.items() if metric.higher_is_better} == {
         "bleu",
         "chrf",
+        "tokenised_bleu",
         "comet",
         "accuracy",
         "f1",
@@ -138,3 +139,12 @@ def test_a_metric_that_needs_the_source_says_so() -> None:
     assert metric.corpus(["a b", "c"], ["", ""], language="en", sources=["a x", "c"]).score == 75.0
     with pytest.raises(UsageError, match="kept needs the source"):
         metric.corpus(["a b"], ["a b"], language="en")
+
+
+def test_tokenised_bleu_splits_compounds_as_the_papers_of_wmt14_did() -> None:
+    """get_ende_bleu.sh: s{(\\S)-(\\S)}{$1 ##AT##-##AT## $2}g on tokens, then BLEU on what is between blanks."""
+    found = score(["the rich-text format , so"], ["The rich-text format, so"], "de", ["tokenised_bleu"])
+    lines = ["the rich ##AT##-##AT## text format , so", "The rich ##AT##-##AT## text format , so"]
+    expected = BLEU(tokenize="none", force=True).corpus_score(lines[:1], [lines[1:]]).score
+    assert found["tokenised_bleu"].score == pytest.approx(expected, abs=1e-3)
+    assert "tok:13a+compounds" in found["tokenised_bleu"].signature

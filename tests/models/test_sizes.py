@@ -55,6 +55,25 @@ def test_rows_of_table_3_have_the_size_it_prints(name: str) -> None:
     assert parameters(section(name), JOINT + 1) == pytest.approx(1e6 * MILLIONS[name], rel=0.07)
 
 
+WMT14 = {"en-de-base": (65, 37_000), "en-de-big": (213, 37_000), "en-fr-base": (60, 32_000), "en-fr-big": (209, 32_000)}
+"""Millions of parameters, and pieces of the vocabulary; Table 3 prints those of English-German, the others follow."""
+
+
+@pytest.mark.parametrize("name", WMT14)
+def test_recipes_of_the_paper_build_its_models_as_section_5_describes_them(name: str) -> None:
+    recipe = load_recipe(f"paper/wmt14-{name}", {})
+    millions, pieces = WMT14[name]
+    assert isinstance(recipe.model, TransformerSection)
+    assert recipe.subwords.size == pieces
+    assert parameters(recipe.model, pieces + 1) == pytest.approx(1e6 * millions, rel=0.04)
+    big, training = name.endswith("big"), recipe.training
+    assert (training.updates, training.batch_tokens, training.warmup) == (300_000 if big else 100_000, 25_000, 4000)
+    assert (training.average, training.average_of) == (20 if big else 5, "last")
+    assert recipe.model.dropout == {"en-de-big": 0.3}.get(name, 0.1)
+    minutes = training.checkpoint_every * (1.0 if big else 0.4) / 60
+    assert minutes == pytest.approx(10), "§5.2: 0.4 and 1.0 seconds a step; §6.1: one checkpoint in 10 minutes"
+
+
 def test_table_3_is_whole() -> None:
     rows = {"A": 4, "B": 2, "C": 7, "D": 4, "E": 1}
     assert {letter: sum(name[0] == letter for name in TABLE_3) for letter in rows} == rows

@@ -38,7 +38,11 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "D4": {"training": {"label_smoothing": 0.2}},
     # (E): learned positions instead of sinusoids
     "E": {"model": {"positions": "learned"}},
-    "big": {"model": {"d_model": 1024, "d_ff": 4096, "heads": 16, "dropout": 0.3}, "training": {"updates": 300_000}},
+    "big": {
+        "model": {"d_model": 1024, "d_ff": 4096, "heads": 16, "dropout": 0.3},
+        # §6.1: the last 20 checkpoints, one in 10 minutes: at 1.0 seconds a step (§5.2), one in 600 updates
+        "training": {"updates": 300_000, "checkpoint_every": 600, "average": 20},
+    },
     # for small data and a CPU
     "tiny": {
         "subwords": {"size": 8000},
@@ -64,14 +68,13 @@ def load_recipe(name: str, settings: Mapping[str, str]) -> Recipe:
 
 def recipe_names() -> list[str]:
     """List the names that `--recipe` accepts besides `auto`."""
-    return [*PRESETS, *(path.stem for path in _shipped())]
+    return [*PRESETS, *_shipped()]
 
 
 def _values(name: str) -> tuple[dict[str, Any], str]:
     if name in PRESETS:
         return merge({}, PRESETS[name]), f"recipe {name}"
-    shipped = {path.stem: path for path in _shipped()}
-    path = shipped[name] if name in shipped else Path(name)
+    path = _shipped().get(name, Path(name))
     if not path.is_file():
         raise RecipeError(
             f"unknown recipe: {name}{hint(name, recipe_names())}",
@@ -85,8 +88,10 @@ def _values(name: str) -> tuple[dict[str, Any], str]:
     return merge(PRESETS[preset], values), str(path)
 
 
-def _shipped() -> list[Path]:
-    return sorted((Path(__file__).parent / "recipes").glob("*.toml"))
+def _shipped() -> dict[str, Path]:
+    """The recipes in recipes/ by name: the path there without .toml, as in paper/wmt14-en-de-base."""
+    folder = Path(__file__).parent / "recipes"
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.toml"))}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ PANELS: dict[str, dict[str, str]] = {
         "evaluate": "evaluate:evaluate",
         "score": "score:score",
         "inspect": "inspect:inspect",
+        "explain": "explain:explain",
     },
     "Other programs, this machine": {
         "get": "get:get",

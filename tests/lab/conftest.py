@@ -47,9 +47,9 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def compare_here(text: Path) -> Compare:
-    """Compare in this process."""
+    """Compare in this process; with `both`, return the comparisons of both budgets."""
 
-    def run(out: Path, models: str | None = None, **options: Any) -> Any:
+    def run(out: Path, models: str | None = None, *, both: bool = False, **options: Any) -> Any:
         arguments: dict[str, Any] = {
             "source": "ko",
             "target": "en",
@@ -59,9 +59,11 @@ def compare_here(text: Path) -> Compare:
             "updates": UPDATES,
             "threads": 1,
             "device": "cpu",
+            "settings": SETTINGS,
         }
         names = tuple((models or f"gru,{text / 'small.toml'}").split(","))
-        return compare(CompareOptions(models=names, settings=SETTINGS, **{**arguments, **options}), out, Silent())
+        found = compare(CompareOptions(models=names, **{**arguments, **options}), out, Silent())
+        return found if both else found and found[0]
 
     return run
 

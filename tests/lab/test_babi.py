@@ -9,9 +9,11 @@ import pytest
 
 import small_stories as town
 from tongsa.base.errors import UsageError
+from tongsa.base.locks import locked
 from tongsa.base.progress import Silent
 from tongsa.data.stories import load_questions, read_tasks
-from tongsa.lab.babi import TABLE_1, Settings, TaskResult, as_text, published, report, story_text
+from tongsa.lab.babi import Settings, published, report, story_text
+from tongsa.lab.babi_results import TABLE_1, BabiResults, NetworkResult, TaskResult, as_text
 from tongsa.runs.directory import Run
 from tongsa.tasks.question_answering import QuestionAnswerer
 
@@ -34,6 +36,7 @@ def test_an_experiment_stands_beside_the_column_that_was_trained_in_its_way() ->
     assert published(Settings(noise=0.0)).name == "3 hops PE LS joint"  # type: ignore[union-attr]
     assert published(Settings(joint=False, hops=2)) is None
     assert published(Settings(encoding="bag")) is None
+    assert published(Settings(encoding="released", linear_epochs=30)).mean == 12.4  # type: ignore[union-attr]
     assert published(Settings(linear_start=False)) is None
 
 
@@ -48,7 +51,7 @@ def test_the_settings_become_those_of_the_one_trainer(tmp_path: Path) -> None:
 
 def test_the_report_names_errors_and_shows_where_the_hops_attend(tmp_path: Path) -> None:
     data, out = town.folder(tmp_path / "data"), tmp_path / "out"
-    text = run(data, Settings(epochs=2, d=8, restarts=2, threads=1), out)
+    text = run(data, Settings(epochs=2, d=8, seeds=2, threads=1), out)
     values = json.loads((out / "results.json").read_text(encoding="utf-8"))
     assert [task["task"] for task in values["tasks"]] == [1, 2]
     assert f"{100 * values['mean_error']:.1f}" in text
@@ -59,7 +62,7 @@ def test_the_report_names_errors_and_shows_where_the_hops_attend(tmp_path: Path)
     losses = {}
     for name in ("joint-1", "joint-2"):
         answerer = QuestionAnswerer.load(out / name, device="cpu")
-        losses[name] = answerer.loss(load_questions(Run(out / name).data / "train.jsonl"))
+        losses[name] = answerer.loss(load_questions(Run(out / name).data / "valid.jsonl"))
     assert {task["network"] for task in values["tasks"]} == {min(losses, key=lambda name: losses[name])}
     best = QuestionAnswerer.load(out / values["tasks"][0]["network"], device="cpu")
     assert values["tasks"][0]["error"] == best.error(read_tasks(data)[0].test)
@@ -101,10 +104,49 @@ def test_a_story_is_shown_in_its_order_with_what_did_not_fit(tmp_path: Path) -> 
         assert ("do not fit into the memory" in text) == (answer.first > 0)
 
 
+def network(seed: int, loss: float, tasks: list[TaskResult], training_loss: float = 1.0) -> NetworkResult:
+    return NetworkResult(
+        network=f"joint-{seed}",
+        group="joint",
+        seed=seed,
+        validation_loss=loss,
+        validation_error=loss,
+        training_loss=training_loss,
+        tasks=tuple(tasks),
+    )
+
+
+def test_of_several_seeds_the_best_is_chosen_by_validation_and_the_mean_is_told_with_it() -> None:
+    errors = {1: (0.2, 0.4), 2: (0.0, 0.2), 3: (0.1, 0.0)}
+    losses = {1: 0.3, 2: 0.1, 3: 0.2}  # by the test questions the third would be the best
+    networks = [
+        network(seed, losses[seed], [TaskResult(t, "x", 10, e, f"joint-{seed}") for t, e in enumerate(each, 1)], -seed)
+        for seed, each in errors.items()
+    ]
+    results = BabiResults(networks)
+    assert [task.network for task in results.best()] == ["joint-2", "joint-2"]
+    assert [task.network for task in results.best("training_loss")] == ["joint-3", "joint-3"]
+    assert results.means() == pytest.approx({1: 0.3, 2: 0.1, 3: 0.05})
+    lines = {line.split(":")[0]: line.split()[-3:] for line in as_text(results, None).splitlines()}
+    assert lines["1"] == ["0.0", "10.0", "10.0"]
+    (mean,) = [line.split()[2:] for line in as_text(results, None).splitlines() if line.startswith("mean error")]
+    assert mean == ["10.0", "15.0", "13.2"]
+
+
+def test_a_network_that_another_process_trains_is_left_to_it(tmp_path: Path) -> None:
+    data, out = town.folder(tmp_path / "data"), tmp_path / "out"
+    with locked(out / ".locks" / "joint-2.lock", "a run of joint-2", lambda _: None):
+        run(data, Settings(epochs=1, d=8, seeds=2, threads=1), out)
+    values = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    assert [network["seed"] for network in values["networks"]] == [1]
+    assert not (out / "joint-2").exists()
+
+
 def test_a_mean_of_the_paper_is_shown_beside_all_twenty_tasks_only() -> None:
     def mean(tasks: range) -> list[str]:
         results = [TaskResult(task, "x", 10, 0.5, "joint-1") for task in tasks]
-        (line,) = [line for line in as_text(results, Settings()).splitlines() if line.startswith("mean error")]
+        text = as_text(BabiResults([network(1, 0.5, results)]), published(Settings()))
+        (line,) = [line for line in text.splitlines() if line.startswith("mean error")]
         return line.split()[2:]
 
     assert mean(range(1, 21)) == ["50.0", "12.4"]

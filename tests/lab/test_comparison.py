@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tongsa.evaluation.metrics import text_metric
 from tongsa.lab.compare.comparison import by_length, examples
 from tongsa.lab.compare.results import training_speed
 
@@ -13,7 +12,7 @@ LENGTHS = [len(line.split()) for line in REFERENCES]
 def test_a_model_that_loses_long_sentences_falls_with_the_length() -> None:
     test = [(line, line) for line in REFERENCES]
     forgetful = [" ".join(line.split()[:7]) for line in REFERENCES]
-    found = by_length(text_metric("bleu"), {"whole": REFERENCES, "forgetful": forgetful}, test, LENGTHS, "en")
+    found = by_length("bleu", {"whole": [REFERENCES], "forgetful": [forgetful]}, test, LENGTHS, "en")
     assert sum(bucket.count for bucket in found) == 60
     assert [bucket.low for bucket in found][1:] == [bucket.high + 1 for bucket in found][:-1]
     assert all(round(bucket.scores["whole"]) == 100 for bucket in found)
@@ -21,6 +20,8 @@ def test_a_model_that_loses_long_sentences_falls_with_the_length() -> None:
     assert round(lost[0]) == 100
     assert lost[-1] < 50
     assert lost == sorted(lost, reverse=True)
+    assert all(bucket.intervals["whole"] == 0 for bucket in found)
+    assert found[-1].intervals["forgetful"] > 0
     assert all(bucket.low <= bucket.mean <= bucket.high for bucket in found)
 
 

@@ -63,7 +63,8 @@ def test_text_of_the_data_stays_text(finished: Finished) -> None:
             result.picture, rows=[evil] * len(result.picture.rows), columns=[evil] * len(result.picture.columns)))
         for name, result in comparison.results.items()
     }  # fmt: skip
-    changed = dataclasses.replace(comparison, examples=[example], results=results, failed={"lstm": evil})
+    runs = {name: {1: result} for name, result in results.items()}
+    changed = dataclasses.replace(comparison, examples=[example], runs=runs, unfinished={"lstm": evil})
     assert "alert(" in draw_comparison(changed)
     assert "<script>alert" not in draw_comparison(changed)
 
@@ -73,16 +74,16 @@ def test_the_best_stands_first_and_has_no_p(finished: Finished) -> None:
     lines = cells(comparison)
     scores = [comparison.scores[line[0]]["bleu"].score for line in lines]
     assert scores == sorted(scores, reverse=True)
-    assert [line[7] == "best" for line in lines] == [True, False]
+    assert [line[8] == "best" for line in lines] == [True, False]
 
 
 def test_the_terminal_table_is_aligned(finished: Finished) -> None:
-    head, rule, *rows = terminal(finished[1]).split("\n")[:4]
+    head, rule, *rows = terminal([finished[1]]).split("\n")[:4]
     assert {len(line) for line in (head, rule, *rows)} == {len(head)}
 
 
 def test_markdown_rows_have_as_many_cells_as_their_head(finished: Finished) -> None:
-    for block in markdown(finished[1]).strip().split("\n\n"):
+    for block in markdown([finished[1]]).strip().split("\n\n"):
         if block.startswith("|"):
             assert len({line.count("|") - line.count("\\|") for line in block.split("\n")}) == 1
 

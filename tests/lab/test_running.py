@@ -16,7 +16,8 @@ import pytest
 import torch
 from tests.lab.conftest import SETTINGS, UPDATES, Compare
 
-from tongsa.base.errors import DirectoryError, TrainingError, UsageError
+from tongsa.base.errors import CorpusError, DirectoryError, TrainingError, UsageError
+from tongsa.base.locks import locked
 from tongsa.base.progress import Show
 from tongsa.lab.compare import running
 from tongsa.lab.compare.comparison import Comparison
@@ -62,11 +63,12 @@ def test_without_a_test_the_validation_set_is_compared_on(compare_here: Compare,
 
 
 def test_a_budget_of_minutes_is_handed_to_every_training(compare_here: Compare, tmp_path: Path) -> None:
-    """Both budgets are given: the updates end this training, the minutes are what the training was told."""
+    """A setting ends this training, the minutes are what the training was told."""
     out = tmp_path / "out"
-    comparison = compare_here(out, "gru", minutes=90.0, updates=3)
+    settings = {**SETTINGS, "training.updates": "3"}
+    comparison = compare_here(out, "gru", minutes=90.0, updates=None, settings=settings)
     assert comparison is not None
-    assert comparison.plan.budget == "90 minutes or 3 updates each"
+    assert comparison.plan.describe(comparison.budget) == "90 minutes each"
     recipe, job = Run(out / "models" / "gru").read_job()
     assert (job.options.minutes, recipe.training.updates) == (90.0, 3)
 
@@ -88,7 +90,7 @@ def test_everything_is_measured(finished: Finished) -> None:
     picture = comparison.results["small"].picture
     assert picture is not None
     assert [len(picture.weights), len(picture.weights[0])] == [len(picture.rows), len(picture.columns)]
-    told = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
+    (told,) = json.loads((out / "comparison.json").read_text(encoding="utf-8"))["comparisons"]
     assert set(told["models"]) == {"gru", "small"}
     assert [row["name"] for row in told["table1"]] == ["gru", "small"]
 
@@ -102,6 +104,82 @@ def test_the_same_call_again_trains_and_measures_nothing(
     again = compare_here(out)
     assert again is not None
     assert again.to_values() == comparison.to_values()
+
+
+def test_seeds_and_budgets_are_trainings_of_their_own_on_the_same_ids(
+    compare_here: Compare, finished: Finished, tmp_path: Path
+) -> None:
+    """A second seed joins a comparison; what was trained stays."""
+    out = copied(finished[0], tmp_path / "out")
+    comparison = compare_here(out, seeds=2)
+    assert comparison is not None
+    assert {name: list(by_seed) for name, by_seed in comparison.runs.items()} == {"gru": [1, 2], "small": [1, 2]}
+    assert comparison.runs["gru"][1] == finished[1].runs["gru"][1]
+    assert not same_weights(out / "models" / "gru", out / "models" / "gru.seed2")
+    assert Run(out / "models" / "gru.seed2").read_job()[1].options.seed == 2
+    scores = comparison.scores["gru"]["bleu"]
+    assert scores.score == pytest.approx(sum(scores.runs) / 2, abs=1e-3)
+    text = (out / "comparison.md").read_text(encoding="utf-8")
+    assert "sd of seeds" in text
+    assert "Holm's correction for all 1 pairs" in text
+    html = (out / "comparison.html").read_text(encoding="utf-8")
+    assert "--seeds 2" in html
+
+
+def test_with_both_budgets_every_model_is_trained_with_each_and_both_are_in_the_table(
+    compare_here: Compare, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    found = compare_here(out, "gru", both=True, minutes=0.03, updates=2)
+    assert [comparison.budget.text for comparison in found] == ["0.03 minutes each", "2 updates each"]
+    assert Run(out / "models" / "gru").read_job()[1].options.minutes == 0.03
+    recipe, job = Run(out / "models" / "gru.updates").read_job()
+    assert (job.options.minutes, recipe.training.updates) == (None, 2)
+    text = (out / "comparison.md").read_text(encoding="utf-8")
+    assert "BLEU, 0.03 minutes each | BLEU, 2 updates each" in text
+    assert (out / "comparison-updates.html").is_file()
+
+
+def test_processes_that_share_a_comparison_leave_each_other_their_trainings(
+    compare_here: Compare, finished: Finished, tmp_path: Path
+) -> None:
+    out = before_the_second_model(finished, tmp_path / "out")
+    with locked(out / "locks" / "small.lock", "a run of small", lambda _: None):
+        comparison = compare_here(out)
+    assert comparison is not None
+    assert list(comparison.runs) == ["gru"]
+    assert comparison.unfinished == {"small": "another process is running it"}
+    assert not (out / "models" / "small").exists()
+
+
+def test_another_metric_needs_no_training(
+    compare_here: Compare, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = copied(finished[0], tmp_path / "out")
+    monkeypatch.setattr(running, "fit_and_publish", lambda *_, **__: pytest.fail("it trains"))
+    comparison = compare_here(out, metrics=("ter",))
+    assert comparison is not None
+    assert set(comparison.scores["gru"]) == {"ter"}
+    values = {name: comparison.scores[name]["ter"].score for name in comparison.ranking}
+    assert list(values.values()) == sorted(values.values())
+
+
+def test_damaged_files_are_salvaged_where_the_settings_say_so(
+    compare_here: Compare, text: Path, tmp_path: Path
+) -> None:
+    pairs = zip(
+        *((text / f"train.{code}").read_text(encoding="utf-8").splitlines() for code in ("ko", "en")), strict=True
+    )
+    units = "".join(
+        f'<tu><tuv xml:lang="ko"><seg>{ko}</seg></tuv><tuv xml:lang="en"><seg>{en}</seg></tuv></tu>' for ko, en in pairs
+    )
+    torn = tmp_path / "torn.tmx"
+    torn.write_text(f'<tmx version="1.4"><header/><body>{units}<tu><tuv', encoding="utf-8")
+    options: dict[str, Any] = {"corpora": (str(torn),), "updates": 2}
+    with pytest.raises(CorpusError):
+        compare_here(tmp_path / "refused", "gru", **options)
+    settings = {**SETTINGS, "corpus.salvage": "true"}
+    assert compare_here(tmp_path / "out", "gru", settings=settings, **options) is not None
 
 
 def before_the_second_model(finished: Finished, to: Path) -> Path:
@@ -169,7 +247,7 @@ def test_a_model_that_fails_does_not_cost_the_others(
     monkeypatch.setattr(running, "fit_and_publish", fail)
     comparison = compare_here(out, "lstm")
     assert comparison is not None
-    assert comparison.failed == {"lstm": "the gradient was not finite"}
+    assert comparison.unfinished == {"lstm": "the gradient was not finite"}
     assert set(comparison.results) == {"gru", "small"}
     assert "the gradient was not finite" in (out / "comparison.html").read_text(encoding="utf-8")
 

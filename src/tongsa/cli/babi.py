@@ -41,7 +41,9 @@ class FitOptions:
     ] = 0
     noise: Annotated[float, typer.Option("--noise", help="Share of empty memories while training.")] = 0.1
     epochs: Annotated[int, typer.Option("--epochs", help="Epochs with softmax (0: 60 jointly, 100 alone).")] = 0
-    restarts: Annotated[int, typer.Option("--restarts", help="Trainings; the one with the lowest loss counts.")] = 1
+    seeds: Annotated[
+        int, typer.Option("--seeds", "--restarts", help="Trainings from different weights: their mean, and the best.")
+    ] = 1
     seed: Annotated[int, typer.Option("--seed", help="Seed of the first training; the next ones add 1 each.")] = 1
     threads: Threads = None
 
@@ -61,7 +63,7 @@ def babi(
 ) -> None:
     """Train and test the memory network on the bAbI tasks: a table of errors by task, beside the paper's.
 
-    Example:  tongsa lab babi data/babi-en --restarts 3 --out runs/babi
+    Example:  tongsa lab babi data/babi-en --seeds 3 --out runs/babi
     """
     wanted = _numbers(tasks)
 

@@ -26,11 +26,17 @@ def compare(
     source: Annotated[str, typer.Option("--from", help="Source language, for example en.")],
     target: Annotated[str, typer.Option("--to", help="Target language, for example de.")],
     models: Annotated[
-        str, typer.Option("--models", help="Recipes, architectures or TOML files, with commas between them.")
+        str,
+        typer.Option(
+            "--models", help="Recipes, architectures or TOML files, with commas; all: every system with a recipe."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Directory of the comparison; run the same command to continue.")],
     minutes: Annotated[float | None, typer.Option("--minutes", help="Training time of each model.")] = None,
-    updates: Annotated[int | None, typer.Option("--updates", help="Updates of each model.")] = None,
+    updates: Annotated[
+        int | None, typer.Option("--updates", help="Updates of each model; with --minutes too, both are compared.")
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", help="Trainings of each model, from consecutive seeds.", min=1)] = 1,
     match_parameters: Annotated[
         bool, typer.Option("--match-parameters", help="Scale d_model until all have as many as the Transformer.")
     ] = False,
@@ -38,6 +44,9 @@ def compare(
     test: Annotated[
         list[str] | None, typer.Option("--test", help="Corpus to compare on (otherwise the validation set).")
     ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", help="Metrics with commas between them; the first one ranks.")
+    ] = "bleu,chrf",
     setting: Settings = None,
     seed: Seed = 1,
     *,
@@ -45,9 +54,10 @@ def compare(
 ) -> None:
     """Train several architectures on the same ids with the same budget, and compare them.
 
-    It can be interrupted at any time: the same command continues. Models can be added later.
+    It can be interrupted at any time: the same command continues. Models and seeds can be added later. Started several
+    times at once, the processes share the trainings.
 
-    Example:  tongsa lab compare data/train --from en --to de --models lstm,lstm-attention,transformer --minutes 20
+    Example:  tongsa lab compare data/train --from en --to de --models all --seeds 3 --match-parameters --minutes 20
     --valid data/valid --test data/test --out runs/compare
     """
     check_minutes(minutes)
@@ -69,8 +79,10 @@ def compare(
         minutes=minutes,
         updates=updates,
         match_parameters=match_parameters,
+        metrics=tuple(name.strip() for name in metric.split(",")),
         settings=settings,
         seed=seed,
+        seeds=seeds,
         threads=machine.threads,
         device=machine.device,
     )
@@ -78,5 +90,5 @@ def compare(
     if found is None:
         raise typer.Exit(130)
     print(terminal(found))
-    if found.failed:
+    if found[0].unfinished:
         raise typer.Exit(1)

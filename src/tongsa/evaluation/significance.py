@@ -42,10 +42,11 @@ def with_interval(tested: TestedScore) -> str:
 
 def chance(tested: TestedScore, baseline: str) -> str:
     """The p value, with a star if the difference is significant; `baseline` for the baseline itself."""
-    if tested.p is None:
-        return baseline
-    shown = "<0.001" if tested.p < 0.001 else f"{tested.p:.3f}"
-    return f"{shown}{'*' if tested.p < SURE else ''}"
+    return baseline if tested.p is None else probability(tested.p)
+
+
+def probability(p: float) -> str:
+    return f"{'<0.001' if p < 0.001 else f'{p:.3f}'}{'*' if p < SURE else ''}"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

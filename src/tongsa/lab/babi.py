@@ -9,13 +9,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from tongsa.base.errors import UsageError
+from tongsa.base.errors import TrainingError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config.presets import load_recipe
 from tongsa.data.stories import BabiTask, load_questions
+from tongsa.lab.babi_results import (
+    TABLE_1,
+    BabiResults,
+    Column,
+    NetworkResult,
+    TaskResult,
+    as_text,
+    as_values,
+    head,
+    rows,
+    seeds_note,
+)
+from tongsa.lab.grid import Cell, consecutive, run_grid
 from tongsa.pages.frame import Section, heading, page
 from tongsa.pages.heatmaps import draw_map
 from tongsa.pages.markup import escape, table
@@ -24,8 +36,8 @@ from tongsa.runs.job import TrainOptions
 from tongsa.tasks.question_answering import DEFAULT_RECIPE, HELD_OUT, QUESTION_ANSWERING, Answer, QuestionAnswerer
 from tongsa.training.run import fit_and_publish, prepare
 
-FAILED = 0.05
-"""A task with more wrong answers than this counts as failed (Weston et al. 2015)."""
+LOCKS = ".locks"
+"""Folder with the locks of the processes that share an experiment."""
 EASILY_READ = 8
 """Preferred number of sentences in a story shown on the page."""
 CELL = 26
@@ -52,15 +64,16 @@ class Settings:
     noise: float = 0.1
     epochs: int = 0
     """Epochs with softmax (0: the paper's 60 for all tasks together, 100 for one)."""
-    restarts: int = 1
-    """Number of trainings from different weights; the one with the lowest training loss counts (10 in the paper)."""
+    seeds: int = 1
+    """Trainings from different weights (10 in the paper); the one with the lowest validation loss is the best."""
     seed: int = 1
     threads: int | None = None
 
     def problems(self) -> list[str]:
-        found = [f"--{name} must be at least 1" for name in ("hops", "memories", "restarts") if getattr(self, name) < 1]
+        found = [f"--{name} must be at least 1" for name in ("hops", "memories", "seeds") if getattr(self, name) < 1]
         found += ["--width must be at least 1"] if self.d < 0 else []
         found += ["--epochs must be at least 1"] if self.epochs < 0 else []
+        found += ["--linear-epochs must be at least 1"] if self.linear_epochs < 0 else []
         return found + ([] if 0 <= self.noise <= 1 else ["--noise must be between 0 and 1"])
 
     def recipe(self, tasks: Sequence[BabiTask]) -> dict[str, str]:
@@ -82,19 +95,6 @@ class Settings:
         }
 
 
-@dataclass(frozen=True)
-class TaskResult:
-    """Result of a network on the test questions of a task."""
-
-    task: int
-    name: str
-    questions: int
-    error: float
-    """Fraction of wrong answers."""
-    network: str
-    """The run directory of the network, relative to that of the experiment."""
-
-
 def report(
     data: Path,
     tasks: Sequence[BabiTask],
@@ -112,16 +112,16 @@ def report(
         raise UsageError(
             f"{out} already contains trained networks", "Choose another --out, or continue with them:  --resume"
         )
-    results, answers = [], {}
-    for name, group in groups(tasks, settings.joint).items():
-        answerer = _best(name, data, group, settings, out, show)
-        for task in group:
-            error = answerer[1].error(task.test)
-            results.append(TaskResult(task.number, task.name, len(task.test), error, answerer[0].path.name))
-            answers[task.number] = answerer[1].answer(task.test[: max(shown, PICKED_FROM)])
-            if not settings.joint:
-                show.say(f"task {task.number}: {100 * error:.1f}% of the test questions wrong")
-    write_atomically(out / "results.json", json.dumps(as_values(results, settings), indent=2) + "\n")
+    found = _run(data, tasks, settings, out, show)
+    results = BabiResults([each[0] for each in found])
+    column = published(settings)
+    networks = {result.network: answerer for result, answerer in found}
+    answers = {
+        task.number: networks[result.network].answer(task.test[: max(shown, PICKED_FROM)])
+        for task, result in zip(sorted(tasks, key=lambda task: task.number), results.best(), strict=True)
+    }
+    values = as_values(results, asdict(settings), column)
+    write_atomically(out / "results.json", json.dumps(values, indent=2) + "\n")
     picked = [each for found in answers.values() for each in _picked(found)]
     write_atomically(out / "babi.html", draw_babi(results, settings, picked))
     text = "".join(
@@ -129,7 +129,7 @@ def report(
         + "".join(f"{story_text(each)}\n" for each in answers[task.number][:shown])
         for task in (tasks if shown else [])
     )
-    return f"{text}{as_text(results, settings)}written: {out / 'results.json'}, {out / 'babi.html'}\n"
+    return f"{text}{as_text(results, column)}written: {out / 'results.json'}, {out / 'babi.html'}\n"
 
 
 def groups(tasks: Sequence[BabiTask], joint: bool) -> dict[str, list[BabiTask]]:
@@ -137,25 +137,49 @@ def groups(tasks: Sequence[BabiTask], joint: bool) -> dict[str, list[BabiTask]]:
     return {"joint": list(tasks)} if joint else {f"task-{task.number}": [task] for task in tasks}
 
 
-def _best(
-    name: str, data: Path, tasks: list[BabiTask], settings: Settings, out: Path, show: Show
-) -> tuple[Run, QuestionAnswerer]:
-    """Train the networks that are missing; return the restart with the lowest loss on its training questions."""
-    found = []
-    for seed in range(settings.seed, settings.seed + settings.restarts):
-        run = Run(out / f"{name}-{seed}")
-        answerer = _trained(run, data, tasks, settings, seed, show)
-        questions = load_questions(run.data / "train.jsonl")
-        found.append((answerer.loss(questions), run, answerer))
-    return min(found, key=lambda each: each[0])[1:]
+Trained = tuple[NetworkResult, QuestionAnswerer]
 
 
-def _trained(
-    run: Run, data: Path, tasks: list[BabiTask], settings: Settings, seed: int, show: Show
-) -> QuestionAnswerer:
-    """The network of a run directory, trained (further) if it is not finished."""
+def _run(data: Path, tasks: Sequence[BabiTask], settings: Settings, out: Path, show: Show) -> list[Trained]:
+    """The networks of all groups and seeds; those that are missing are trained. Several processes may share this."""
+    by_name = groups(tasks, settings.joint)
+    seeds = consecutive(settings.seed, settings.seeds)
+    grid = [Cell(name, seed, f"{name}-{seed}") for seed in seeds for name in by_name]
+    options = {cell: _options(data, by_name[cell.row], settings, cell.seed) for cell in grid}
+    for cell in grid:
+        run = Run(out / cell.label)
+        if run.job_file.is_file() and run.read_job()[1].options != options[cell]:
+            raise UsageError(
+                f"{run.path} was trained with other settings", "Choose another --out, or the same options."
+            )
+
+    def stored(cell: Cell) -> Trained | None:
+        run = Run(out / cell.label)
+        if not (run.card_file.is_file() and run.read_card().training.weights):  # its training has not ended
+            return None
+        return _tested(cell, run, QuestionAnswerer.load(run.path), by_name[cell.row])
+
+    def train(cell: Cell) -> Trained | None:
+        run = Run(out / cell.label)
+        if not run.job_file.is_file():
+            prepare(run, options[cell], show)
+        answerer = fit_and_publish(run, show)
+        return None if answerer is None else _tested(cell, run, answerer, by_name[cell.row])
+
+    found = run_grid(grid, stored=stored, run=train, locks=out / LOCKS, show=show)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    unfinished = found.unfinished()
+    if {cell.row for cell in found.done} != set(by_name):
+        raise TrainingError("some tasks have no network", *(f"{name}: {why}" for name, why in unfinished.items()))
+    for name, why in unfinished.items():
+        show.say(f"{name} is not among the results: {why}")
+    return [found.done[cell] for cell in grid if cell in found.done]
+
+
+def _options(data: Path, tasks: Sequence[BabiTask], settings: Settings, seed: int) -> TrainOptions:
     files = [path for task in tasks for path in data.glob(f"qa{task.number}_*_train.txt")]
-    options = TrainOptions(
+    return TrainOptions(
         corpora=tuple(map(str, files)),
         task=QUESTION_ANSWERING,
         recipe=DEFAULT_RECIPE,
@@ -163,17 +187,22 @@ def _trained(
         seed=seed,
         threads=settings.threads,
     )
-    if not run.job_file.is_file():
-        prepare(run, options, show)
-    elif run.read_job()[1].options != options:
-        raise UsageError(f"{run.path} was trained with other settings", "Choose another --out, or the same options.")
-    if run.card_file.is_file() and run.read_card().training.weights:  # its training has ended
-        return QuestionAnswerer.load(run.path)
-    answerer = fit_and_publish(run, show)
-    if answerer is None:
-        raise KeyboardInterrupt
-    assert isinstance(answerer, QuestionAnswerer)
-    return answerer
+
+
+def _tested(cell: Cell, run: Run, answerer: QuestionAnswerer, tasks: Sequence[BabiTask]) -> Trained:
+    scores = run.read_card().scores
+    result = NetworkResult(
+        network=cell.label,
+        group=cell.row,
+        seed=cell.seed,
+        validation_loss=scores["log_loss"].score,
+        validation_error=scores["error"].score / 100,
+        training_loss=answerer.loss(load_questions(run.data / "train.jsonl")),
+        tasks=tuple(
+            TaskResult(task.number, task.name, len(task.test), answerer.error(task.test), cell.label) for task in tasks
+        ),
+    )
+    return result, answerer
 
 
 def published(settings: Settings) -> Column | None:
@@ -181,50 +210,10 @@ def published(settings: Settings) -> Column | None:
 
     If the paper has no column with noise, the one without it.
     """
-    if settings.encoding != "position" or not settings.linear_start:
+    if settings.encoding == "bag" or not settings.linear_start:
         return None
     alike = [c for c in TABLE_1 if (c.joint, c.hops, c.tying) == (settings.joint, settings.hops, settings.tying)]
     return min(alike, key=lambda column: column.noise != (settings.noise > 0), default=None)
-
-
-def mean_error(results: Sequence[TaskResult]) -> float:
-    return sum(result.error for result in results) / len(results)
-
-
-def rows(results: Sequence[TaskResult], column: Column | None) -> list[tuple[str, str, str]]:
-    """Rows of (task, error %, the paper's error %), then mean and failed tasks; the paper's only for all twenty."""
-    body = [(f"{r.task}: {r.name}", f"{100 * r.error:.1f}", _paper(column, r.task)) for r in results]
-    whole = column is not None and {r.task for r in results} == set(range(1, 21))
-    body.append(("mean error", f"{100 * mean_error(results):.1f}", f"{column.mean:.1f}" if column and whole else ""))
-    theirs = str(sum(error > 100 * FAILED for error in column.errors)) if column and whole else ""
-    return [*body, ("tasks with more than 5% errors", str(sum(r.error > FAILED for r in results)), theirs)]
-
-
-def _paper(column: Column | None, task: int) -> str:
-    return f"{column.errors[task - 1]:.1f}" if column and 1 <= task <= len(column.errors) else ""
-
-
-def as_text(results: Sequence[TaskResult], settings: Settings) -> str:
-    column = published(settings)
-    found = rows(results, column)
-    title = "errors in percent of the test questions"
-    width = max(len(title), *(len(name) for name, _, _ in found))
-    lines = [f"{title:{width}}  {'here':>6}" + ("   paper" if column else "")]
-    lines += [f"{name:{width}}  {ours:>6}  {theirs:>6}".rstrip() for name, ours, theirs in found]
-    if column:
-        lines.append(f"paper: Sukhbaatar et al. 2015, Table 1, {column.name} (best of 10 trainings)")
-    return "\n".join(lines) + "\n"
-
-
-def as_values(results: Sequence[TaskResult], settings: Settings) -> dict[str, Any]:
-    column = published(settings)
-    return {
-        "settings": asdict(settings),
-        "mean_error": mean_error(results),
-        "failed": sum(result.error > FAILED for result in results),
-        "tasks": [asdict(result) for result in results],
-        "paper": None if column is None else asdict(column),
-    }
 
 
 def _picked(answers: Sequence[Answer]) -> list[Answer]:
@@ -258,13 +247,15 @@ def _weights(values: Sequence[float]) -> str:
     return "".join(f"  {value:5.2f}" if value >= 0.005 else "      ." for value in values)
 
 
-def draw_babi(results: Sequence[TaskResult], settings: Settings, answers: Sequence[Answer]) -> str:
+def draw_babi(results: BabiResults, settings: Settings, answers: Sequence[Answer]) -> str:
     """babi.html: the errors by task, and where the hops attend."""
     column = published(settings)
     cells = [[escape(cell) for cell in row] for row in rows(results, column)]
     note = f"Paper: Sukhbaatar et al. 2015, Table 1, {column.name}, best of 10 trainings." if column else ""
     kind = "one network for all tasks" if settings.joint else "a network for each task"
-    errors = table(["test errors, %", "here", "paper"], cells)
+    titles = head(results, column) + ([] if column else [""])
+    errors = table(["test errors, %", *titles], cells)
+    note += f" {seeds_note(results)}." if len(results.means()) > 1 else ""
     hops = (
         '<p class="note">Weights of the sentences at each hop; a star marks those that support the answer according to '
         "the task; the network never sees these marks.</p>"
@@ -309,47 +300,3 @@ def _draw(answer: Answer) -> str:
         f'<figure class="attends"><figcaption><b>{escape(question.text)}</b> {given}{verdict} '
         f"<span>task {question.task}, probability {answer.probability:.2f}{early}</span></figcaption>{drawn}</figure>"
     )
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of Table 1."""
-
-    name: str
-    joint: bool
-    hops: int
-    tying: str
-    noise: bool
-    errors: tuple[float, ...]
-    """Errors of tasks 1 to 20."""
-    mean: float
-    """The mean as printed in the paper."""
-
-
-# fmt: off
-# Errors that the paper reports (its Table 1): test, in percent, 1,000 training questions a task. PE: position encoding,
-# LS: linear start, RN: random noise, LW: layer-wise tying; all with three hops unless said.
-TABLE_1 = (
-    Column("3 hops PE LS", False, 3, "adjacent", False, (
-        0.2, 12.8, 58.8, 11.6, 15.7, 8.7, 20.3, 12.7, 17.0, 18.6, 0.0, 0.1, 0.3, 2.0, 0.0, 1.6, 49.0, 10.1, 85.6, 0.0,
-    ), 16.3),
-    Column("3 hops PE LS RN", False, 3, "adjacent", True, (
-        0.0, 8.3, 40.3, 2.8, 13.1, 7.6, 17.3, 10.0, 13.2, 15.1, 0.9, 0.2, 0.4, 1.7, 0.0, 1.3, 51.0, 11.1, 82.8, 0.0,
-    ), 13.9),
-    Column("1 hop PE LS joint", True, 1, "adjacent", False, (
-        0.8, 62.0, 76.9, 22.8, 11.0, 7.2, 15.9, 13.2, 5.1, 10.6, 8.4, 0.4, 6.3, 36.9, 46.4, 47.4, 44.4, 9.6, 90.7, 0.0,
-    ), 25.8),
-    Column("2 hops PE LS joint", True, 2, "adjacent", False, (
-        0.0, 15.6, 31.6, 2.2, 13.4, 2.3, 25.4, 11.7, 2.0, 5.0, 1.2, 0.0, 0.2, 8.1, 0.5, 51.3, 41.2, 10.3, 89.9, 0.1,
-    ), 15.6),
-    Column("3 hops PE LS joint", True, 3, "adjacent", False, (
-        0.1, 14.0, 33.1, 5.7, 14.8, 3.3, 17.9, 10.1, 3.1, 6.6, 0.9, 0.3, 1.4, 8.2, 0.0, 3.5, 44.5, 9.2, 90.2, 0.0,
-    ), 13.3),
-    Column("3 hops PE LS RN joint", True, 3, "adjacent", True, (
-        0.0, 11.4, 21.9, 13.4, 14.4, 2.8, 18.3, 9.3, 1.9, 6.5, 0.3, 0.1, 0.2, 6.9, 0.0, 2.7, 40.4, 9.4, 88.0, 0.0,
-    ), 12.4),
-    Column("3 hops PE LS LW joint", True, 3, "layerwise", False, (
-        0.1, 18.8, 31.7, 17.5, 12.9, 2.0, 10.1, 6.1, 1.5, 2.6, 3.3, 0.0, 0.5, 2.0, 1.8, 51.0, 42.6, 9.2, 90.6, 0.2,
-    ), 15.2),
-)
-# fmt: on

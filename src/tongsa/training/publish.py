@@ -38,6 +38,8 @@ def publish(run: Run, device: str, show: Show) -> Any:
     candidates = {"the last checkpoint": newest.weights()}
     if len(chosen) > 1:
         candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
+    elif chosen and chosen[0].update != newest.update:  # training.average_of is "best", and it was an earlier one
+        candidates["the best checkpoint"] = chosen[0].weights()
     card = card_of(recipe, job, progress, objective.examples)
     show.say("finishing: the weights are chosen and evaluated, and the report is written")
     evaluations = {}

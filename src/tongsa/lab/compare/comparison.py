@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tongsa.evaluation.contracts import TextMetric
 from tongsa.evaluation.metrics import SENTENCE_METRIC, text_metric, text_metrics
-from tongsa.evaluation.significance import TestedScore, paired_bootstrap
+from tongsa.evaluation.seeds import SeededScore, SystemsByMetric, compare_runs
 from tongsa.lab.compare import complexity
-from tongsa.lab.compare.plan import CompareOptions, ComparisonPlan
+from tongsa.lab.compare.plan import Budget, CompareOptions, ComparisonPlan
 from tongsa.lab.compare.preparing import Texts
 from tongsa.lab.compare.results import Result
 from tongsa.pages.translation import length_buckets
@@ -21,6 +22,8 @@ from tongsa.text.subwords import Subwords, Vocabulary
 BUCKETS = 7
 FEWEST = 10
 """Minimum number of sentences in a bucket: the score of fewer is unreliable."""
+LENGTH_DRAWS = 400
+"""Draws for the interval of each score by length."""
 PICTURED = 11
 """Approximate length, in subwords, of the sentence whose attention is drawn."""
 
@@ -34,7 +37,9 @@ class Bucket:
     count: int
     mean: float
     scores: dict[str, float]
-    """Score of each system, by the metric that ranks them."""
+    """Score of each system, by the metric that ranks them: the mean of its seeds."""
+    intervals: dict[str, float]
+    """Half the width of the 95% interval of each score, over sentences and seeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,21 +54,43 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Everything that table and page show; `results` in the order of the plan, `ranking` with the best first."""
+    """Everything that table and page show for one budget; `runs` in the order of the plan, `ranking` best first."""
 
     plan: ComparisonPlan
-    results: dict[str, Result]
-    failed: dict[str, str]
+    budget: Budget
+    runs: dict[str, dict[int, Result]]
+    """Results by model and seed."""
+    unfinished: dict[str, str]
+    """Why trainings have no result, by the name of their directory."""
     sentences: int
     mean_length: float
     """Mean length of the test sources, in subwords including the end."""
     best: str
     ranking: list[str]
-    scores: dict[str, dict[str, TestedScore]]
-    """Scores by system and metric; the first metric ranks."""
+    tested: dict[str, SystemsByMetric]
+    """Scores, and tests of all pairs, by metric; the first metric ranks."""
     lengths: list[Bucket]
     table1: list[complexity.Row]
     examples: list[Example]
+
+    @property
+    def results(self) -> dict[str, Result]:
+        """The result of each model's first seed, for what is shown of one training: curves, attention, examples."""
+        return {name: next(iter(by_seed.values())) for name, by_seed in self.runs.items()}
+
+    @property
+    def scores(self) -> dict[str, dict[str, SeededScore]]:
+        """Scores by system and metric."""
+        return {name: {key: each.scores[name] for key, each in self.tested.items()} for name in self.ranking}
+
+    def mean(self, name: str, of: Callable[[Result], float]) -> float:
+        """Mean over the seeds of a model."""
+        return statistics.fmean(map(of, self.runs[name].values()))
+
+    @property
+    def seeds(self) -> int:
+        """The largest number of seeds that a model has results of."""
+        return max(len(by_seed) for by_seed in self.runs.values())
 
     @property
     def options(self) -> CompareOptions:
@@ -78,79 +105,92 @@ class Comparison:
         """The content of comparison.json; the translations of the whole test set stay in results/."""
         results = {}
         for name in self.ranking:
-            result = self.results[name]
-            values = dataclasses.asdict(result)
-            del values["translations"], values["picture"]
-            scores = {key: dataclasses.asdict(judged) for key, judged in self.scores[name].items()}
-            results[name] = {**values, "training_flops": result.training_flops, "scores": scores}
+            scores = {key: dataclasses.asdict(tested) for key, tested in self.scores[name].items()}
+            seeds = {str(seed): _measured(result) for seed, result in self.runs[name].items()}
+            results[name] = {"scores": scores, "seeds": seeds}
         return {
             "plan": self.plan.to_values(),
+            "budget": dataclasses.asdict(self.budget),
             "sentences": self.sentences,
             "mean_length": self.mean_length,
             "best": self.best,
             "models": results,
-            "failed": self.failed,
+            "unfinished": self.unfinished,
+            "pairs": {
+                key: [[one, other, p] for (one, other), p in each.pairs.items()] for key, each in self.tested.items()
+            },
             "by_length": [dataclasses.asdict(bucket) for bucket in self.lengths],
             "table1": [dataclasses.asdict(row) for row in self.table1],
             "examples": [dataclasses.asdict(example) for example in self.examples],
         }
 
 
+def _measured(result: Result) -> dict[str, Any]:
+    values = dataclasses.asdict(result)
+    del values["translations"], values["picture"]
+    return {**values, "training_flops": result.training_flops}
+
+
 def compare_results(
-    plan: ComparisonPlan, results: Mapping[str, Result], test: Texts, vocabulary: Vocabulary, failed: Mapping[str, str]
+    plan: ComparisonPlan,
+    budget: Budget,
+    runs: Mapping[str, Mapping[int, Result]],
+    test: Texts,
+    vocabulary: Vocabulary,
+    unfinished: Mapping[str, str],
 ) -> Comparison:
-    references = [reference for _, reference in test]
-    systems = {name: result.translations for name, result in results.items()}
-    sources = [source for source, _ in test]
+    sources, references = [source for source, _ in test], [reference for _, reference in test]
+    systems = {name: [result.translations for result in by_seed.values()] for name, by_seed in runs.items()}
     options = plan.options
-    metric = text_metric(options.metrics[0])
-    ranking = metric.ranking(
-        {
-            name: metric.corpus(lines, references, language=options.target, sources=sources).score
-            for name, lines in systems.items()
-        }
-    )
+    tested = compare_runs(systems, references, options.target, metrics=options.metrics, sources=sources)
+    metric = options.metrics[0]
+    ranking = tested[metric].ranking
     lengths = [len(vocabulary.encode(tidy(source))) + 1 for source, _ in test]
     n = sum(lengths) / len(lengths)
     return Comparison(
         plan=plan,
-        results=dict(results),
-        failed=dict(failed),
+        budget=budget,
+        runs={name: dict(by_seed) for name, by_seed in runs.items()},
+        unfinished=dict(unfinished),
         sentences=len(test),
         mean_length=n,
         best=ranking[0],
         ranking=ranking,
-        scores=paired_bootstrap(
-            systems, references, options.target, baseline=ranking[0], metrics=options.metrics, sources=sources
-        ),
+        tested=tested,
         lengths=by_length(metric, systems, test, lengths, options.target),
-        table1=[complexity.row(name, plan.recipes[name].model, n) for name in results],
-        examples=examples(systems, test, lengths, options.target),
+        table1=[complexity.row(name, plan.recipes[name].model, n) for name in runs],
+        examples=examples({name: lines[0] for name, lines in systems.items()}, test, lengths, options.target),
     )
 
 
 def by_length(
-    metric: TextMetric,
-    systems: Mapping[str, Sequence[str]],
+    metric: str,
+    systems: Mapping[str, Sequence[Sequence[str]]],
     test: Texts,
     lengths: Sequence[int],
     target: str,
 ) -> list[Bucket]:
-    """The score of every system by sentence length, on the same sentences."""
+    """The score of every system by sentence length, on the same sentences, with its interval."""
     found = []
     for low, high in length_buckets(lengths, min(BUCKETS, max(1, len(lengths) // FEWEST))):
         inside = [i for i, length in enumerate(lengths) if low <= length <= high]
         sources, references = ([test[i][side] for i in inside] for side in (0, 1))
+        scores = compare_runs(
+            {name: [[lines[i] for i in inside] for lines in runs] for name, runs in systems.items()},
+            references,
+            target,
+            metrics=(metric,),
+            sources=sources,
+            draws=LENGTH_DRAWS,
+        )[metric].scores
         found.append(
             Bucket(
                 low=low,
                 high=high,
                 count=len(inside),
                 mean=sum(lengths[i] for i in inside) / len(inside),
-                scores={
-                    name: metric.corpus([lines[i] for i in inside], references, language=target, sources=sources).score
-                    for name, lines in systems.items()
-                },
+                scores={name: scores[name].score for name in systems},
+                intervals={name: scores[name].interval for name in systems},
             )
         )
     return found

@@ -15,7 +15,7 @@ from tongsa.lab.compare.comparison import Comparison, Example
 from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.lab.compare.plan import ComparisonPlan
 from tongsa.lab.compare.results import Picture
-from tongsa.lab.compare.table import cores, scientific
+from tongsa.lab.compare.table import cores, deviation, length_table, pair_table, scientific, significance_note
 from tongsa.pages.charts import Line, LineChart, draw_lines
 from tongsa.pages.examples import marked
 from tongsa.pages.frame import Section, heading, page
@@ -71,15 +71,18 @@ def _heading(comparison: Comparison) -> str:
     return heading(
         f"{escape(language_name(options.source))} <i>→</i> {escape(language_name(options.target))}",
         over=f"a comparison of {len(comparison.results)} models",
-        text=f"{escape(plan.budget)} on {cores(options.threads)}, the same subwords and ids for all; tested on "
-        f"{comparison.sentences:,} sentences of {tested}.",
+        text=f"{escape(plan.describe(comparison.budget))} on {cores(options.threads)}, the same subwords and ids for "
+        f"all; tested on {comparison.sentences:,} sentences of {tested}.",
     )
 
 
 def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
     metrics = comparison.metrics
-    head = ["model", *(text for metric in metrics for text in (escape(metric.title), "p"))]
-    head += ["parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
+    several = comparison.seeds > 1
+    head = ["model"]
+    for metric in metrics:
+        head += [escape(metric.title), *(["sd of seeds"] if several else []), "p"]
+    head += ["parameters", "updates", "minutes", "tokens/s", "training FLOPs", "sentences/s"]
     best = comparison.scores[comparison.best][metrics[0].name].score
     rows = []
     for name in comparison.ranking:
@@ -87,32 +90,41 @@ def _scores(comparison: Comparison, colours: dict[str, str]) -> str:
         reached = scores[metrics[0].name].score
         share = 100 * (reached / best if metrics[0].higher_is_better else best / reached) if reached and best else 0
         meter = f'<i class="meter {colours[name]}" style="width:{share:.1f}%"></i>'
-        tested = [
-            cell for metric in metrics for cell in (_with_interval(scores[metric.name]), _chance(scores[metric.name]))
-        ]
+        tested = []
+        for metric in metrics:
+            score = scores[metric.name]
+            tested += [_with_interval(score), *([deviation(score)] if several else []), _chance(score)]
         rows.append(
             [
                 _named(name, colours),
                 tested[0] + meter,
                 *tested[1:],
                 count(result.parameters),
-                f"{result.updates:,}",
-                f"{result.tokens_per_second:,.0f}",
-                _power(result.training_flops),
-                f"{result.sentences_per_second:,.1f}",
+                f"{comparison.mean(name, lambda result: result.updates):,.0f}",
+                f"{comparison.mean(name, lambda result: result.minutes):,.1f}",
+                f"{comparison.mean(name, lambda result: result.tokens_per_second):,.0f}",
+                _power(comparison.mean(name, lambda result: result.training_flops)),
+                f"{comparison.mean(name, lambda result: result.sentences_per_second):,.1f}",
             ]
         )
     decoding = next(iter(comparison.plan.recipes.values())).decoding
     notes = (
-        f"± is the 95% interval. p is from a paired bootstrap of 1,000 draws against {comparison.best}; "
-        f"below {SURE} the difference is significant. A budget in minutes includes the validations; "
+        f"{significance_note(comparison)} A budget in minutes includes the validations; "
         "tokens/s (target tokens in training) leaves them out. "
         "FLOPs: matrix products and convolutions in training, forward and backward, counted by torch on chunks of the "
         f"corpus. sentences/s: beam {decoding.beam}, PyTorch for all, since CTranslate2 supports only the Transformer. "
         + " ".join(comparison.scores[comparison.best][metric.name].signature for metric in metrics)
     )
-    failed = "".join(missing(f"{name} failed: {why}") for name, why in comparison.failed.items())
-    return f'<div class="wide-table">{table(head, rows)}</div><p class="note">{escape(notes)}</p>{failed}'
+    failed = "".join(missing(f"{name} has no result: {why}") for name, why in comparison.unfinished.items())
+    pairs = _pairs(comparison) if len(comparison.ranking) > 2 else ""
+    return f'<div class="wide-table">{table(head, rows)}</div><p class="note">{escape(notes)}</p>{pairs}{failed}'
+
+
+def _pairs(comparison: Comparison) -> str:
+    head, rows = pair_table(comparison)
+    cells = [[escape(cell) for cell in row] for row in rows]
+    note = f"p of every pair by {comparison.metrics[0].title}, a model against those above it."
+    return f'<div class="wide-table">{table(list(map(escape, head)), cells)}</div><p class="note">{escape(note)}</p>'
 
 
 def _with_interval(tested: TestedScore) -> str:
@@ -178,7 +190,13 @@ def _figures(comparison: Comparison, colours: dict[str, str]) -> str:
             across_logarithmic=True,
         ),
     ]
-    return f'<div class="charts">{"".join(draw_lines(chart) for chart in charts)}</div>{_REACH_NOTE}'
+    head, rows = length_table(comparison)
+    lengths_table = table(list(map(escape, head)), [[escape(cell) for cell in row] for row in rows])
+    drawn = "".join(draw_lines(chart) for chart in charts)
+    return (
+        f'<div class="charts">{drawn}</div>{_REACH_NOTE}<div class="wide-table">{lengths_table}</div>'
+        f'<p class="note">{escape(metric.title)} by source length in subwords, with 95% intervals.</p>'
+    )
 
 
 _REACH_NOTE = (
@@ -278,7 +296,17 @@ def _recipes(plan: ComparisonPlan, colours: Mapping[str, str]) -> str:
     words += ["--updates", str(options.updates)] if options.updates else []
     words += ["--match-parameters"] if plan.parameters else []
     words += [word for key, value in options.settings.items() for word in ("--set", f"{key}={value}")]
-    words += ["--seed", str(options.seed), "--threads", str(options.threads), "--out", "DIR"]
+    words += ["--seeds", str(options.seeds)] if options.seeds > 1 else []
+    words += [
+        "--metric",
+        ",".join(options.metrics),
+        "--seed",
+        str(options.seed),
+        "--threads",
+        str(options.threads),
+        "--out",
+        "DIR",
+    ]
     return (
         f'<div class="wide-table texts">{table(["model", "shape", *TRAINING], rows)}</div>'
         f'<p class="note">Shared: {escape(size)}, beam {shared.decoding.beam}, length penalty '

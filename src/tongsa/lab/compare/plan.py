@@ -22,6 +22,8 @@ from tongsa.evaluation.metrics import text_metrics
 PLAN = "plan.json"
 MODELS = "models"
 """Folder with a translator directory for each model."""
+LOCKS = "locks"
+"""Folder with the locks of the processes that work on this comparison."""
 RESULTS = "results"
 """Folder with the measurements of each model."""
 
@@ -33,6 +35,42 @@ VALIDATION_PAIRS = 300
 
 FALLBACK_WIDTH = 256
 """d_model of an architecture without a recipe."""
+
+ALL = "all"
+ALL_MODELS = (
+    "transformer",
+    "convs2s",
+    "bytenet",
+    "extended-neural-gpu",
+    "lstm-attention",
+    "gru-attention",
+    "lstm",
+    "lstm-bidirectional",
+    "gru",
+    "rnn",
+    "rnn-plain",
+)
+"""What `--models all` stands for: every system that translates and has a recipe for small data."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What every model may spend: minutes or updates."""
+
+    minutes: float | None
+    updates: int | None
+
+    @property
+    def kind(self) -> str:
+        return "minutes" if self.minutes else "updates"
+
+    @property
+    def text(self) -> str:
+        return f"{self.minutes:g} minutes each" if self.minutes else f"{self.updates:,} updates each"
+
+    def row(self, model: str, first: bool) -> str:
+        """Name of the row of a grid: the model; for the second of two budgets also the kind of budget."""
+        return model if first else f"{model}.{self.kind}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +90,7 @@ class CompareOptions:
     test: tuple[str, ...] = ()
     """Corpora to compare on; without them the validation set is used."""
     minutes: float | None = None
-    """Training time of each model."""
+    """Training time of each model; with updates too, every model is trained twice."""
     updates: int | None = None
     """Updates of each model."""
     match_parameters: bool = False
@@ -63,6 +101,8 @@ class CompareOptions:
     """Changes to every model's recipe, `{"section.key": "value"}`."""
     seed: int = 1
     """Seed for all random choices."""
+    seeds: int = 1
+    """Trainings of each model: from `seed` and the seeds that follow it."""
     threads: int | None = None
     """Cores to use; None takes all that this process may use."""
     device: str = "auto"
@@ -73,12 +113,15 @@ class CompareOptions:
         if not self.minutes and not self.updates:
             example = "For example:  --minutes 20  or  --updates 5000  (each model)"
             raise UsageError("a comparison needs a budget", example)
+        if self.seeds < 1:
+            raise UsageError(f"--seeds must be at least 1, not {self.seeds}")
         text_metrics(self.metrics)
         self.recipes()
 
     def recipes(self) -> dict[str, str]:
         """Recipes by the name of the model in tables: the name of the recipe, or the stem of its file."""
-        names = [name.strip() for name in self.models if name.strip()]
+        given = [name.strip() for name in self.models if name.strip()]
+        names = [each for name in given for each in (ALL_MODELS if name == ALL else (name,))]
         if not names:
             raise UsageError("there are no models to compare", "For example:  --models lstm,lstm-attention,transformer")
         labels = {Path(name).stem if name.endswith(".toml") else name: name for name in names}
@@ -87,11 +130,10 @@ class CompareOptions:
         return labels
 
     @property
-    def budget(self) -> str:
-        """The budget of each model, in words."""
-        parts = [f"{self.minutes:g} minutes"] if self.minutes else []
-        parts += [f"{self.updates:,} updates"] if self.updates else []
-        return " or ".join(parts) + " each"
+    def budgets(self) -> tuple[Budget, ...]:
+        """Every model is trained once with each of these, from every seed."""
+        minutes = (Budget(self.minutes, None),) if self.minutes else ()
+        return minutes + ((Budget(None, self.updates),) if self.updates else ())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +149,25 @@ class ComparisonPlan:
     recipes: dict[str, Recipe]
     """Recipes by the name of the model in tables and figures, in the order shown there."""
 
-    @property
-    def budget(self) -> str:
+    def describe(self, budget: Budget) -> str:
         """The budget and the number of parameters, in words."""
-        return self.options.budget + (f", about {self.parameters:,} parameters" if self.parameters else "")
+        return budget.text + (f", about {self.parameters:,} parameters" if self.parameters else "")
+
+    def rows(self) -> dict[str, tuple[str, Budget]]:
+        """The model and the budget of every row of the grid of trainings."""
+        budgets = self.options.budgets
+        return {
+            budget.row(model, first=budget is budgets[0]): (model, budget)
+            for budget in budgets
+            for model in self.recipes
+        }
+
+    def recipe(self, model: str, budget: Budget) -> Recipe:
+        recipe = self.recipes[model]
+        if "training.updates" in self.options.settings:
+            return recipe
+        training = dataclasses.replace(recipe.training, updates=budget.updates or ENDLESS)
+        return dataclasses.replace(recipe, training=training)
 
     def to_values(self) -> dict[str, Any]:
         options = {key: value for key, value in dataclasses.asdict(self.options).items() if key != "models"}
@@ -139,6 +196,7 @@ def shared_recipe(name: str, shared: Recipe, options: CompareOptions) -> Recipe:
         own.training,
         updates=options.updates or ENDLESS,
         patience=0,  # always use the whole budget
+        average_of="best",  # checkpoints are chosen by the validation set, so a model that overfits loses nothing
         validation_pairs=VALIDATION_PAIRS,
     )
     laid = dataclasses.replace(
@@ -150,7 +208,8 @@ def shared_recipe(name: str, shared: Recipe, options: CompareOptions) -> Recipe:
 def write_plan(folder: Path, plan: ComparisonPlan) -> ComparisonPlan:
     """Write the plan, or compare it with the existing one.
 
-    Models may be added to a comparison; any other difference would make it unfair. Earlier models stay in it.
+    Models and seeds may be added to a comparison, and other metrics computed; any other difference would make it
+    unfair. Earlier models stay in it.
     """
     path = folder / PLAN
     if path.is_file():
@@ -178,7 +237,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _check_same(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
     labels = {"digest": "the text of the corpora", "settings": "--set", "corpora": "the corpora"}
-    differing = [labels.get(key, key) for key in now if key != "recipes" and before.get(key, now[key]) != now[key]]
+    free = ("recipes", "seeds", "metrics")
+    differing = [labels.get(key, key) for key in now if key not in free and before.get(key, now[key]) != now[key]]
     if differing:
         raise DirectoryError(
             f"{folder} contains a comparison with other {', '.join(differing)}",

@@ -33,7 +33,8 @@ def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tup
     middling = choose_recipe(100_000, 10**7, gpu=False, settings=common).recipe
     for name in options.recipes().values():  # before anything is read: a typo should not cost minutes
         shared_recipe(name, middling, options)
-    reading = Reading(source=options.source, target=options.target, encoding=middling.corpus.encoding)
+    corpus = middling.corpus
+    reading = Reading(source=options.source, target=options.target, encoding=corpus.encoding, salvage=corpus.salvage)
     training = open_corpus(options.corpora, reading)
     validation = open_corpus(options.valid, reading) if options.valid else None
     test = [(pair.source, pair.target) for pair in open_corpus(options.test, reading)] if options.test else []
@@ -103,5 +104,6 @@ def _matched(recipes: dict[str, Recipe], data: Prepared, show: Show) -> tuple[di
     matched = {name: sizes.matched(recipe, wanted, vocabulary) for name, recipe in recipes.items() if name != reference}
     for name, recipe in matched.items():
         count = sizes.parameters(recipe.model, vocabulary)
-        show.say(f"{name}: d_model {recipe.model.d_model} for {count:,} parameters ({reference} has {wanted:,})")
+        off = f"{100 * (count / wanted - 1):+.1f}%"
+        show.say(f"{name}: d_model {recipe.model.d_model} for {count:,} parameters ({reference} has {wanted:,}: {off})")
     return {name: matched.get(name, recipe) for name, recipe in recipes.items()}, wanted

@@ -4,7 +4,10 @@ DIR/plan.json              what is compared
     prepared/              subwords and ids, made once
     models/NAME/           a translator directory each; its ids are links to the prepared ones
     results/NAME.json      the measurements of this model
+    locks/                 held while a process prepares the text or trains a model
     comparison.json comparison.md comparison.html
+
+A training with another seed than the first is NAME.seedN, one with the second of two budgets NAME.updates.
 """
 
 from __future__ import annotations
@@ -14,68 +17,77 @@ import json
 from pathlib import Path
 
 from tongsa.base.devices import choose_device, usable_cores
-from tongsa.base.errors import TongsaError, TrainingError
+from tongsa.base.errors import TrainingError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.data.prepare import Prepared
 from tongsa.lab.compare.comparison import Comparison, compare_results, pictured
 from tongsa.lab.compare.html import draw_comparison
-from tongsa.lab.compare.plan import MODELS, CompareOptions, ComparisonPlan
+from tongsa.lab.compare.plan import LOCKS, MODELS, Budget, CompareOptions, ComparisonPlan
 from tongsa.lab.compare.preparing import PREPARED, Texts, prepare_comparison
 from tongsa.lab.compare.results import Result, measure, stored_result
 from tongsa.lab.compare.table import markdown
+from tongsa.lab.grid import Cell, cells, consecutive, run_grid, waiting_for
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.training.run import fit_and_publish, share_prepared
 
 
-def compare(options: CompareOptions, out: Path, show: Show) -> Comparison | None:
-    """Train the models on the same ids with the same budget, and compare them on the same test.
+def compare(options: CompareOptions, out: Path, show: Show) -> list[Comparison] | None:
+    """Train the models on the same ids with the same budget, and compare them on the same test: once for each budget.
 
-    Return None if it was interrupted: the same call continues it.
+    Return None if it was interrupted: the same call continues it. Several processes may work on the same directory.
     """
     options.check()
     here = dataclasses.replace(
         options, threads=options.threads or usable_cores(), device=str(choose_device(options.device))
     )
-    plan, test = prepare_comparison(out, here, show)
-    results: dict[str, Result] = {}
-    failed: dict[str, str] = {}
-    for number, name in enumerate(plan.recipes, 1):
-        show.say(f"\n[{number} of {len(plan.recipes)}] {name}: {plan.budget}")
-        try:
-            result = _one(out, name, plan, test, show)
-        except (TongsaError, RuntimeError) as error:  # the other models can still be compared
-            failed[name] = str(error)
-            show.say(f"{name} failed: {error}")
-            continue
-        if result is None:
-            show.say("to continue the comparison, run the same command again")
-            return None
-        results[name] = result
-    if not results:
-        raise TrainingError("no model could be trained", *(f"{name}: {why}" for name, why in failed.items()))
-    comparison = compare_results(plan, results, test, Prepared.open(out / PREPARED).subwords.source, failed)
-    _write(out, comparison, show)
-    return comparison
+    with waiting_for(out / LOCKS / "prepare.lock", f"preparing {out}", show):
+        plan, test = prepare_comparison(out, here, show)
+    rows = plan.rows()
+    found = run_grid(
+        cells(list(rows), consecutive(options.seed, options.seeds)),
+        stored=lambda cell: _stored(out, cell, test),
+        run=lambda cell: _run(out, cell, plan, test, show),
+        locks=out / LOCKS,
+        show=show,
+    )
+    if found.interrupted:
+        show.say("to continue the comparison, run the same command again")
+        return None
+    unfinished = found.unfinished()
+    if not found.done:
+        raise TrainingError("no model could be trained", *(f"{name}: {why}" for name, why in unfinished.items()))
+    vocabulary = Prepared.open(out / PREPARED).subwords.source
+    by_row = found.by_row()
+    comparisons = []
+    for budget in plan.options.budgets:
+        runs = {model: by_row[row] for row, (model, its) in rows.items() if its == budget and row in by_row}
+        if runs:
+            comparisons.append(compare_results(plan, budget, runs, test, vocabulary, unfinished))
+    _write(out, comparisons, show)
+    return comparisons
 
 
-def _one(out: Path, name: str, plan: ComparisonPlan, test: Texts, show: Show) -> Result | None:
-    """Train and measure a model unless that is done already; return None if the training was interrupted."""
-    stored = stored_result(out, name)
-    if stored and len(stored.translations) == len(test):
-        show.say(f"already measured: {out / MODELS / name}")
-        return stored
-    directory = out / MODELS / name
+def _stored(out: Path, cell: Cell, test: Texts) -> Result | None:
+    stored = stored_result(out, cell.label)
+    return stored if stored and len(stored.translations) == len(test) else None
+
+
+def _run(out: Path, cell: Cell, plan: ComparisonPlan, test: Texts, show: Show) -> Result | None:
+    """Train (further) and measure a model; return None if the training was interrupted."""
+    model, budget = plan.rows()[cell.row]
+    directory = out / MODELS / cell.label
     if not _is_trained(directory):
         run = Run(directory)
         if not run.job_file.is_file():
-            share_prepared(Run(out / PREPARED), run, plan.recipes[name], _train_options(plan.options))
+            options = _train_options(plan.options, budget, cell.seed)
+            share_prepared(Run(out / PREPARED), run, plan.recipe(model, budget), options)
         trained = fit_and_publish(run, show)
         if trained is None:
             return None
     shown = pictured(test, Prepared.open(directory).subwords)
-    result = measure(name, directory, plan.options, test, shown, show)
+    result = measure(cell.label, directory, plan.options, test, shown, show)
     result.save(out)
     return result
 
@@ -84,21 +96,26 @@ def _is_trained(directory: Path) -> bool:
     return bool(Run(directory).events("finish"))
 
 
-def _train_options(options: CompareOptions) -> TrainOptions:
+def _train_options(options: CompareOptions, budget: Budget, seed: int) -> TrainOptions:
     return TrainOptions(
         corpora=options.corpora,
         source=options.source,
         target=options.target,
         valid=options.valid,
-        minutes=options.minutes,
-        seed=options.seed,
+        minutes=budget.minutes,
+        seed=seed,
         threads=options.threads,
         device=options.device,
     )
 
 
-def _write(folder: Path, comparison: Comparison, show: Show) -> None:
-    write_atomically(folder / "comparison.json", json.dumps(comparison.to_values(), indent=1, ensure_ascii=False))
-    write_atomically(folder / "comparison.md", markdown(comparison))
-    write_atomically(folder / "comparison.html", draw_comparison(comparison))
-    show.say(f"\nwritten: {folder / 'comparison.html'}, comparison.md and comparison.json")
+def _write(folder: Path, comparisons: list[Comparison], show: Show) -> None:
+    values = {"comparisons": [comparison.to_values() for comparison in comparisons]}
+    write_atomically(folder / "comparison.json", json.dumps(values, indent=1, ensure_ascii=False))
+    write_atomically(folder / "comparison.md", markdown(comparisons))
+    pages = [
+        folder / f"comparison{f'-{each.budget.kind}' if number else ''}.html" for number, each in enumerate(comparisons)
+    ]
+    for path, comparison in zip(pages, comparisons, strict=True):
+        write_atomically(path, draw_comparison(comparison))
+    show.say(f"\nwritten: {', '.join(map(str, pages))}, comparison.md and comparison.json")

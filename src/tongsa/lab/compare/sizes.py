@@ -10,6 +10,8 @@ import torch
 from tongsa.config import ModelSection, Recipe
 from tongsa.models import build
 
+CLOSE = 0.02
+"""Deviation from the wanted number of parameters that is close enough, as a fraction."""
 WIDTHS = ("d_ff", "hidden")
 """Keys that scale with d_model, if an architecture has them and sets them to a number."""
 
@@ -30,19 +32,49 @@ def parameters(section: ModelSection, vocabulary: Vocabulary) -> int:
 
 
 def matched(recipe: Recipe, wanted: int, vocabulary: Vocabulary) -> Recipe:
-    """The recipe at the width whose number of parameters is closest to the wanted number."""
+    """The recipe at a width whose number of parameters is close to the wanted number.
+
+    Widths are multiples of 4, which are fast, unless only smaller steps come close enough.
+    """
+    found = recipe.model
+    for step in (4, 2, 1):
+        nearest = _nearest(recipe.model, wanted, vocabulary, _unit(recipe.model, step))
+        found = _refined(nearest, wanted, vocabulary)
+        if abs(parameters(found, vocabulary) / wanted - 1) <= CLOSE:
+            break
+    return dataclasses.replace(recipe, model=found)
+
+
+def _nearest(section: ModelSection, wanted: int, vocabulary: Vocabulary, unit: int) -> ModelSection:
+    """The multiple of `unit` as d_model whose number of parameters is closest to the wanted number."""
     low, high = 1, 2
-    unit = _unit(recipe.model)
-    while _count(recipe.model, unit * high, vocabulary) < wanted:
+    while _count(section, unit * high, vocabulary) < wanted:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if _count(recipe.model, unit * middle, vocabulary) < wanted:
+        if _count(section, unit * middle, vocabulary) < wanted:
             low = middle
         else:
             high = middle
-    nearest = min((low, high), key=lambda width: abs(_count(recipe.model, unit * width, vocabulary) - wanted))
-    return dataclasses.replace(recipe, model=scaled(recipe.model, unit * nearest))
+    nearest = min((low, high), key=lambda width: abs(_count(section, unit * width, vocabulary) - wanted))
+    return scaled(section, unit * nearest)
+
+
+def _refined(section: ModelSection, wanted: int, vocabulary: Vocabulary) -> ModelSection:
+    """The same d_model with an inner width that brings the number of parameters closer to the wanted one."""
+    key = next((key for key in WIDTHS if getattr(section, key, 0)), None)
+    if key is None:
+        return section
+    before: int = getattr(section, key)
+
+    def at(width: int) -> ModelSection:
+        return dataclasses.replace(section, **{key: width})  # type: ignore[arg-type]
+
+    count = parameters(section, vocabulary)
+    for_two = parameters(at(before + 2), vocabulary) - count
+    guess = max(2, before + 2 * round((wanted - count) / for_two)) if for_two else before
+    fitting = [at(width) for width in (before, guess - 2, guess, guess + 2) if width > 0 and not at(width).problems()]
+    return min(fitting, key=lambda each: abs(parameters(each, vocabulary) - wanted))
 
 
 def scaled(section: ModelSection, d_model: int) -> ModelSection:
@@ -55,10 +87,10 @@ def scaled(section: ModelSection, d_model: int) -> ModelSection:
     return dataclasses.replace(section, **changes)  # type: ignore[arg-type]
 
 
-def _unit(section: ModelSection) -> int:
-    """The smallest step of d_model that heads and sinusoids allow."""
-    for step in (4, 8, 16, 32, 64, 128):
-        if all(not scaled(section, step * times).problems() for times in (1, 2, 3)):
+def _unit(section: ModelSection, least: int) -> int:
+    """The smallest step of d_model from `least` on that heads and sinusoids allow."""
+    for step in (least, 2, 4, 8, 16, 32, 64, 128):
+        if step >= least and all(not scaled(section, step * times).problems() for times in (1, 2, 3)):
             return step
     return section.d_model
 

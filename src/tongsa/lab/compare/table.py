@@ -4,34 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tongsa.evaluation.significance import SURE, aligned, chance, with_interval
+from tongsa.evaluation.seeds import SeededScore
+from tongsa.evaluation.significance import SURE, aligned, chance, probability, with_interval
 from tongsa.lab.compare.comparison import Comparison
 from tongsa.lab.compare.complexity import UNKNOWN, Order
 from tongsa.pages.markup import count
 
 
 def head(comparison: Comparison) -> list[str]:
-    measured = ["model", "parameters", "updates", "tokens/s", "training FLOPs", "sentences/s"]
-    return measured + [heading for metric in comparison.metrics for heading in (metric.title, "p")]
+    found = ["model", "parameters", "updates", "minutes", "tokens/s", "training FLOPs", "sentences/s"]
+    for metric in comparison.metrics:
+        found += [metric.title, *(["sd of seeds"] if comparison.seeds > 1 else []), "p"]
+    return found
 
 
 def cells(comparison: Comparison) -> list[list[str]]:
-    """The rows of the table, one per model, best first."""
+    """The rows of the table, one per model, best first; means over the seeds."""
     lines = []
     for name in comparison.ranking:
-        result, scores = comparison.results[name], comparison.scores[name]
+        scored = []
+        for tested in comparison.scores[name].values():
+            scored += [with_interval(tested), *([deviation(tested)] if comparison.seeds > 1 else [])]
+            scored.append(chance(tested, "best"))
         lines.append(
             [
                 name,
-                count(result.parameters),
-                f"{result.updates:,}",
-                f"{result.tokens_per_second:,.0f}",
-                scientific(result.training_flops),
-                f"{result.sentences_per_second:.1f}",
-                *(cell for tested in scores.values() for cell in (with_interval(tested), chance(tested, "best"))),
+                count(comparison.results[name].parameters),
+                f"{comparison.mean(name, lambda result: result.updates):,.0f}",
+                f"{comparison.mean(name, lambda result: result.minutes):,.1f}",
+                f"{comparison.mean(name, lambda result: result.tokens_per_second):,.0f}",
+                scientific(comparison.mean(name, lambda result: result.training_flops)),
+                f"{comparison.mean(name, lambda result: result.sentences_per_second):.1f}",
+                *scored,
             ]
         )
     return lines
+
+
+def deviation(tested: SeededScore) -> str:
+    return "–" if tested.deviation is None else f"{tested.deviation:.2f}"
+
+
+def pair_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """p of every pair by the metric that ranks, as head and rows: a model against those that are better."""
+    pairs, names = comparison.tested[comparison.metrics[0].name].pairs, comparison.ranking
+    rows = [
+        [name, *(probability(pairs[better, name]) if (better, name) in pairs else "" for better in names[:-1])]
+        for name in names[1:]
+    ]
+    return ["model", *names[:-1]], rows
+
+
+def budget_table(comparisons: Sequence[Comparison]) -> tuple[list[str], list[list[str]]]:
+    """The score of every model with each budget, as head and rows."""
+    title = comparisons[0].metrics[0].title
+    names = list(dict.fromkeys(name for comparison in comparisons for name in comparison.ranking))
+
+    def cell(comparison: Comparison, name: str) -> str:
+        if name not in comparison.runs:
+            return "–"
+        return with_interval(comparison.scores[name][comparison.metrics[0].name])
+
+    rows = [[name, *(cell(comparison, name) for comparison in comparisons)] for name in names]
+    return ["model", *(f"{title}, {comparison.budget.text}" for comparison in comparisons)], rows
 
 
 def cores(threads: int | None) -> str:
@@ -44,41 +79,69 @@ def scientific(value: float) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def terminal(comparison: Comparison) -> str:
-    drawn = aligned([head(comparison), *cells(comparison)])
-    return "\n".join([drawn[0], "-" * len(drawn[0]), *drawn[1:], "", *notes(comparison)])
+def terminal(comparisons: Sequence[Comparison]) -> str:
+    parts = []
+    for comparison in comparisons:
+        parts += [_ruled(head(comparison), cells(comparison)), "\n".join(notes(comparison))]
+    if len(comparisons) > 1:
+        parts.append(_ruled(*budget_table(comparisons)))
+    return "\n\n".join(parts)
+
+
+def _ruled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    drawn = aligned([head, *rows])
+    return "\n".join([drawn[0], "-" * len(drawn[0]), *drawn[1:]])
 
 
 def notes(comparison: Comparison) -> list[str]:
     plan, options = comparison.plan, comparison.options
     tested = ", ".join(options.test) or "the validation set"
     best = comparison.scores[comparison.best]
+    seeds = (
+        f"seed {options.seed}" if options.seeds == 1 else f"seeds {options.seed} to {options.seed + options.seeds - 1}"
+    )
     found = [
-        f"{plan.budget} on {cores(options.threads)} ({options.device}), seed {options.seed}; the same ids for all.",
+        f"{plan.describe(comparison.budget)} on {cores(options.threads)} ({options.device}), {seeds}; the same ids for "
+        "all; checkpoints chosen by the validation set.",
         f"Tested on {comparison.sentences:,} sentences of {tested}, "
         f"beam {next(iter(plan.recipes.values())).decoding.beam}, native engine for all.",
-        f"± is the 95% interval; p is from a paired bootstrap against {comparison.best}, * below {SURE}.",
+        significance_note(comparison),
         *(f"{metric.title}: {best[metric.name].signature}" for metric in comparison.metrics),
     ]
-    return found + [f"{name} failed: {why.splitlines()[0]}" for name, why in comparison.failed.items()]
+    return found + [f"{name} has no result: {why.splitlines()[0]}" for name, why in comparison.unfinished.items()]
 
 
-def markdown(comparison: Comparison) -> str:
+def significance_note(comparison: Comparison) -> str:
+    tested = comparison.tested[comparison.metrics[0].name]
+    drawn = "sentences and seeds" if comparison.seeds > 1 else "sentences"
+    return (
+        f"± is the 95% interval; p is from a paired bootstrap of {tested.draws:,} draws of {drawn} against "
+        f"{comparison.best}, two-sided, by Holm's correction for all {len(tested.pairs)} pairs; * below {SURE}."
+    )
+
+
+def markdown(comparisons: Sequence[Comparison]) -> str:
+    first = comparisons[0]
+    parts = [f"# {first.options.source} → {first.options.target}: {', '.join(first.ranking)}"]
+    if len(comparisons) > 1:
+        parts.append(markdown_table(*budget_table(comparisons)))
+    for comparison in comparisons:
+        parts += ([f"# {comparison.budget.text}"] if len(comparisons) > 1 else []) + _sections(comparison)
+    return "\n\n".join(parts) + "\n"
+
+
+def _sections(comparison: Comparison) -> list[str]:
+    """What is said of one budget."""
     names = comparison.ranking
-    parts = [
-        f"# {comparison.options.source} → {comparison.options.target}: {', '.join(names)}",
-        _table(head(comparison), cells(comparison)),
+    pairs = [f"## p of every pair ({comparison.metrics[0].title})", markdown_table(*pair_table(comparison))]
+    return [
+        markdown_table(head(comparison), cells(comparison)),
         "\n".join(f"- {note}" for note in notes(comparison)),
+        *(pairs if len(names) > 1 else []),
         f"## {comparison.metrics[0].title} by source length (subwords)",
-        _table(
-            ["length", "sentences", *names],
-            [
-                [_range(b.low, b.high), f"{b.count:,}", *(f"{b.scores[name]:.1f}" for name in names)]
-                for b in comparison.lengths
-            ],
-        ),
+        markdown_table(*length_table(comparison)),
         f"## Table 1 with n = {comparison.mean_length:.1f}",
-        _table(
+        markdown_table(
             [
                 "model",
                 "layer",
@@ -96,7 +159,16 @@ def markdown(comparison: Comparison) -> str:
         "## Influence of the first source token on a target token, by distance",
         _reach(comparison),
     ]
-    return "\n\n".join(parts) + "\n"
+
+
+def length_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Scores with their intervals by length of the source, as head and rows."""
+    names = comparison.ranking
+    rows = [
+        [_range(b.low, b.high), f"{b.count:,}", *(f"{b.scores[name]:.1f} ± {b.intervals[name]:.1f}" for name in names)]
+        for b in comparison.lengths
+    ]
+    return ["length", "sentences", *names], rows
 
 
 def table1(comparison: Comparison) -> list[list[str]]:
@@ -128,7 +200,7 @@ def _reach(comparison: Comparison) -> str:
         [f"{d:g}", *(f"{found[name][d]:.2g}" if d in found[name] else "–" for name in comparison.ranking)]
         for d in distances
     ]
-    return _table(["distance", *comparison.ranking], rows)
+    return markdown_table(["distance", *comparison.ranking], rows)
 
 
 def _points(reach: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
@@ -139,6 +211,6 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

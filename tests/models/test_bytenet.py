@@ -10,6 +10,7 @@ from reach import reached
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, layer_norm, linear, pad, relu
 
+from tongsa.config.presets import load_recipe
 from tongsa.models.bytenet import ByteNet, ByteNetSection, ResidualBlock
 from tongsa.models.contracts import token_mask
 
@@ -130,3 +131,15 @@ def test_dropout_is_on_embeddings_and_on_what_every_block_adds() -> None:
         assert float((x == 0).float().mean()) == pytest.approx(p, abs=0.05)
     e = model.source_embedding.weight[sentence(30)[0]] * 8  # sqrt(d_model)
     torch.testing.assert_close(read[read != 0], e[read != 0] / (1 - p))
+
+
+def test_the_preset_of_the_paper_has_its_scale() -> None:
+    """§6: 30 + 30 blocks, d = 800, kernels of 3, dilations up to 16; counted without memory for the weights."""
+    section = load_recipe("bytenet-paper", {}).model
+    assert isinstance(section, ByteNetSection)
+    with torch.device("meta"):
+        model = ByteNet(section, 324, 297)
+    assert (len(model.encoder), len(model.decoder)) == (30, 30)
+    assert (section.inner, section.kernel, max(section.dilations), section.unfold_a) == (800, 3, 16, 1.2)
+    a_block = 1600 * 800 + 3 * 800 * 800 + 800 * 1600  # its three convolutions, without biases and norms
+    assert sum(parameter.numel() for parameter in model.parameters()) == pytest.approx(60 * a_block, rel=0.02)

@@ -11,6 +11,7 @@ from reach import reached
 from torch import Tensor
 from torch.nn.functional import conv2d, embedding
 
+from tongsa.config.presets import load_recipe
 from tongsa.models import neural_gpu
 from tongsa.models.contracts import token_mask
 from tongsa.models.neural_gpu import CGRU, NeuralGPU, NeuralGPUSection
@@ -163,3 +164,10 @@ def test_long_sentences_keep_little_for_the_backward_pass() -> None:
         kept += len(segments) * inputs + max(map(len, segments)) * inside
     assert 2 * 257 * inside * image.numel() * 4 > 9e9
     assert kept * image.numel() * 4 < 1.3e9
+
+
+def test_the_recipe_has_an_image_and_no_mere_row() -> None:
+    section = load_recipe("extended-neural-gpu", {}).model
+    assert isinstance(section, NeuralGPUSection)
+    assert (section.rows, section.layers) == (4, 2)
+    assert CGRU(section).rows == 3  # a kernel of 3 x 3, which one row would make 1 x 3

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from tongsa.base.errors import RecipeError
 from tongsa.config import Recipe
+from tongsa.config.presets import load_recipe
 from tongsa.models import build
 from tongsa.models.attentional import AttentionalSection
 from tongsa.models.cells import CELLS, Hidden, Kind, Layers, RecurrentEncoder, Stack, Weights
@@ -211,3 +212,19 @@ def test_an_lstm_begins_with_a_forget_bias_of_1_in_all_and_no_other() -> None:
                 i, f, g, o = (bias + getattr(kernel, name.replace("_ih", "_hh"))).detach().chunk(4)
                 assert torch.equal(f, torch.ones_like(f))
                 assert not torch.cat([i, g, o]).any()
+
+
+def test_the_plain_recipe_shows_its_vector_once_and_has_no_maxout() -> None:
+    section = load_recipe("rnn-plain", {"model.d_model": "8", "model.hidden": "8"}).model
+    assert isinstance(section, RecurrentSection)
+    model = Recurrent(section, PAD + 1)
+    source = torch.tensor([[2, 3, 0]])
+    state = model.start(model.encode(source, torch.ones_like(source, dtype=torch.bool)))
+    assert state.memory == ()
+    assert model.deep_output is None
+
+
+def test_the_vector_of_the_bidirectional_recipe_has_read_both_ends_last() -> None:
+    section = load_recipe("lstm-bidirectional", {"model.d_model": "8", "model.hidden": "8"}).model
+    assert isinstance(section, RecurrentSection)
+    assert (section.bidirectional, section.reverse, section.feed_context) == (True, False, False)

@@ -18,6 +18,7 @@ from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
 from tongsa.config.schedules import Moment, learning_rate
 from tongsa.data.batches import Position
+from tongsa.data.stories import read_tasks, words
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
 from tongsa.tasks.question_answering import QuestionAnsweringObjective, hold_out
@@ -137,6 +138,27 @@ def test_the_linear_start_leaves_the_softmax_out_until_the_loss_no_longer_falls(
     without = objective(babi(training__schedule="annealed"))
     without.begin_stage(model, 0)
     assert float(without.loss(model, batch).total.detach()) == pytest.approx(expected(False))
+
+
+def test_a_linear_start_of_a_fixed_length_ends_after_that_many_epochs_whatever_the_loss() -> None:
+    updates = 10 * 2  # ten epochs: 40 questions in batches of 32
+    found = objective(babi(training__updates=str(updates), model__linear_epochs="3"))
+    found.begin_stage(found.build(), 0)
+    assert not found.stage_ends(0, 99, 0.2)
+    assert found.stage_ends(0, 0, 0.3)
+    assert not objective(babi(training__schedule="annealed", model__linear_epochs="3")).stage_ends(0, 99, 0.9)
+
+
+def test_the_released_encoding_takes_its_length_from_the_training_questions(tmp_path: Path) -> None:
+    """One for all sentences, and one more for the time, which the released program counts as a word."""
+    data = town.folder(tmp_path / "data")
+    settings = {"training__updates": "4", "model__encoding": "released"}
+    answerer = train(data, tmp_path / "out", **settings)
+    texts = {text for task in read_tasks(data) for q in task.train for text in (*q.story, q.text)}
+    assert answerer.network.config.max_words == max(len(words(text)) for text in texts) + 1
+    again = QuestionAnswerer.load(tmp_path / "out", device="cpu")
+    questions = town.stories(20, seed=5)
+    assert again.error(questions) == answerer.error(questions)
 
 
 def test_every_question_comes_once_in_an_epoch_and_epochs_differ() -> None:

@@ -150,6 +150,17 @@ def test_the_average_is_published_where_the_last_checkpoint_is_worse(
         torch.testing.assert_close(found[name], good[name])
 
 
+def test_the_best_checkpoint_is_published_where_the_last_is_worse_and_none_are_averaged(
+    learnt: Path, good: dict[str, Tensor], train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """training.average = 1 and average_of = "best": the one that is chosen may be an earlier one."""
+    bad = {name: -weight for name, weight in good.items()}
+    monkeypatch.setattr("tongsa.training.publish.to_average", lambda found, *_: found[:1])
+    found = published_again(learnt, tmp_path / "run", train_here, [good, bad])
+    assert told(tmp_path / "run") == "the best checkpoint"
+    assert all(torch.equal(found[name], good[name]) for name in good)
+
+
 def test_the_card_tells_what_the_training_took(learnt: Path, train_here: Train, tmp_path: Path) -> None:
     out = tmp_path / "run"
     shutil.copytree(learnt, out)

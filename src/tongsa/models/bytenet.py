@@ -150,6 +150,8 @@ class ByteNet(Seq2Seq):
         columns, steps = cast(Tensor, memory), target.shape[1]
         columns = nn.functional.pad(columns, (0, 0, 0, max(0, steps - columns.shape[1])))[:, :steps]
         # The decoder is masked, and targets are padded at the end: no token sees the padding.
+        # Adding the column and the embedding is our choice. The paper joins them as one input of the decoder;
+        # concatenated, they would need a further map, from 4d to 2d channels.
         x = columns + self._embed(self.target_embedding, target)
         for block in self.decoder:
             x = block(x, None)

@@ -106,6 +106,8 @@ def test_the_released_encoding_is_one_at_the_centre_and_does_not_depend_on_the_l
     assert torch.equal(whole[:, 2], torch.ones(LONGEST))  # k = (d+1)/2
     assert torch.equal(whole[LONGEST // 2], torch.ones(5))  # j = (J+1)/2
     assert abs(float(whole[0, 0]) - (1 + 4 * (1 - 3) * (1 - 5) / (5 * 9))) < 1e-6
+    many = released_encoding(1000, 1000, 1000)
+    assert torch.allclose(many, 2 * position_encoding(1000, 1000), atol=0.005)  # of long sentences, twice the paper's
 
 
 def test_a_question_is_answered_alike_in_whatever_company() -> None:

@@ -91,6 +91,7 @@ def test_lower_is_better_where_the_metric_says_so() -> None:
 
 
 def test_runs_that_do_not_match_the_references_are_refused() -> None:
-    for systems in ({}, {"a": []}, {"a": [REFERENCES[:-1]]}):
+    refused: list[dict[str, list[list[str]]]] = [{}, {"a": []}, {"a": [REFERENCES[:-1]]}]
+    for systems in refused:
         with pytest.raises(UsageError, match="every reference"):
             compare_runs(systems, REFERENCES, "en")

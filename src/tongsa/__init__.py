@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tongsa.base.errors import torch_needed
 
 __version__ = "0.2.0"
 __all__ = [
+    "Classifier",
     "LanguageModel",
+    "MaskedLanguageModel",
     "QuestionAnswerer",
     "TranslateOptions",
     "Translation",
@@ -21,10 +24,20 @@ __all__ = [
     "translate_document",
 ]
 
+_OF_TASKS = {
+    "Classifier": "classifier",
+    "LanguageModel": "language_model",
+    "MaskedLanguageModel": "masked_language_model",
+    "QuestionAnswerer": "question_answering",
+}
+"""What a finished training of each task gives, and the module of tasks/ that it is in."""
+
 if TYPE_CHECKING:
     from tongsa.documents import translate_document
     from tongsa.pages.attention import frame as attention_html
+    from tongsa.tasks.classifier import Classifier
     from tongsa.tasks.language_model import LanguageModel
+    from tongsa.tasks.masked_language_model import MaskedLanguageModel
     from tongsa.tasks.question_answering import QuestionAnswerer
     from tongsa.training.run import resume, train
     from tongsa.translation.options import TranslateOptions
@@ -52,16 +65,9 @@ def __getattr__(name: str) -> Any:
             from tongsa.training import run
 
         return getattr(run, name)
-    if name == "LanguageModel":
+    if name in _OF_TASKS:
         with torch_needed(f"tongsa.{name}"):
-            from tongsa.tasks.language_model import LanguageModel
-
-        return LanguageModel
-    if name == "QuestionAnswerer":
-        with torch_needed(f"tongsa.{name}"):
-            from tongsa.tasks.question_answering import QuestionAnswerer
-
-        return QuestionAnswerer
+            return getattr(import_module(f"tongsa.tasks.{_OF_TASKS[name]}"), name)
     if name == "attention_html":
         from tongsa.pages.attention import frame
 

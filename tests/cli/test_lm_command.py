@@ -6,19 +6,21 @@ from pathlib import Path
 from tests.cli.conftest import Tongsa
 
 
-def test_lm_measures_both_models_on_the_same_words(tongsa: Tongsa, tmp_path: Path) -> None:
+def test_lm_measures_all_models_on_the_same_words(tongsa: Tongsa, tmp_path: Path) -> None:
     train, valid = tmp_path / "train.en", tmp_path / "valid.en"
     train.write_text("The cat sees the dog.\nThe dog sleeps.\n" * 20, encoding="utf-8")
     valid.write_text("The dog sees the bird.\n", encoding="utf-8")
-    small = ("--width", "8", "--hops", "2", "--memories", "5", "--epochs", "1", "--out", tmp_path / "lm")
+    small = ("--models", "memory-network,lstm", "--width", "8", "--hops", "2", "--memories", "5", "--epochs", "1")
+    small = (*small, "--out", tmp_path / "lm")
     done = tongsa("lm", train, "--valid", valid, "--test", valid, *small)
     assert done.code == 0, done.err
     assert "modified Kneser-Ney" in done.out
     values = json.loads((tmp_path / "lm" / "results.json").read_text(encoding="utf-8"))
     assert values["held_out"] == {"valid": 7, "test": 7}
     assert values["unknown"]["valid"] == 1 / 7
-    assert values["trigram"]["valid"] == values["trigram"]["test"]
-    assert "already contains a language model" in tongsa.refuses("lm", train, "--valid", valid, *small)
+    assert set(values["perplexity"]) == {"trigram", "memory-network", "lstm"}
+    assert all(found["valid"] == found["test"] for found in values["perplexity"].values())
+    assert "already contains language models" in tongsa.refuses("lm", train, "--valid", valid, *small)
     assert tongsa("lm", train, "--valid", valid, "--test", valid, *small, "--resume").out == done.out
 
 

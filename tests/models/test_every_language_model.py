@@ -34,6 +34,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
             {"d_k": 3, "d_v": 5, "tied": False},
         )
     ],
+    "recurrent-language-model": [{}, {"cell": "gru", "hidden": 12}, {"cell": "rnn", "layers": 1, "tied": False}],
     "memory-language-model": [{"hops": 2, "memories": 20}, {"hops": 3, "memories": 9}],
 }
 """The keys that make each architecture small, some variants of it; one that is not here has its own defaults."""

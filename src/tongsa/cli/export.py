@@ -10,7 +10,7 @@ import typer
 from tongsa.base.errors import UsageError
 from tongsa.cli.options import Directory, Precision
 
-FORMATS = ("compact", "ctranslate2", "marian")
+FORMATS = ("compact", "ctranslate2", "marian", "gpt2", "bert")
 
 
 def export(
@@ -20,7 +20,8 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="ctranslate2, marian (MarianMT of transformers), or compact: our own, with weights of 8 bits.",
+            help="ctranslate2; marian, gpt2 (--task lm), bert (--task mlm): for transformers; "
+            "compact: our own, with weights of 8 bits.",
         ),
     ],
     precision: Precision = "auto",
@@ -31,7 +32,7 @@ def export(
         str, typer.Option("--licence", help="With compact: licence and attribution of the training text, for the card.")
     ] = "",
 ) -> None:
-    """Write a translator in the format of another program, or in a compact form to pass on.
+    """Write a translator or language model in the format of another program, or in a compact form to pass on.
 
     Example:  tongsa export runs/en-de --format marian exported/en-de
     """
@@ -51,6 +52,12 @@ def export(
         from tongsa.runs.compact import write_compact
 
         write_compact(run, out, licence=licence)
+        print(out)
+        return
+    if to_format in ("gpt2", "bert"):
+        from tongsa.engines.huggingface.export import write_bert, write_gpt2
+
+        (write_gpt2 if to_format == "gpt2" else write_bert)(out, run)
         print(out)
         return
     card = run.read_card()

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from tongsa.cli.options import Encoding, Seed, Threads, grouped
+from tongsa.cli.options import Encoding, Seed, Threads, check_minutes, grouped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,11 +28,17 @@ class TextOptions:
 class NetworkOptions:
     panel: ClassVar[str] = "Network and training"
 
-    d: Annotated[int, typer.Option("--width", help="Width of the embeddings.")] = 150
+    models: Annotated[
+        str, typer.Option("--models", help="Networks to train: memory-network, lstm, transformer (with commas).")
+    ] = "memory-network,lstm,transformer"
+    d: Annotated[int | None, typer.Option("--width", help="Width of the embeddings (each recipe's own).")] = None
     hops: Annotated[int, typer.Option("--hops", help="Times that the memory is read.")] = 6
     memories: Annotated[int, typer.Option("--memories", help="Words in the memory: those just before.")] = 50
     epochs: Annotated[int, typer.Option("--epochs", help="Passes over the text.")] = 5
-    dropout: Annotated[float, typer.Option("--dropout", help="Dropout (the paper has none: 0).")] = 0.2
+    minutes: Annotated[
+        float | None, typer.Option("--minutes", help="Training time of each network, instead of --epochs.")
+    ] = None
+    dropout: Annotated[float | None, typer.Option("--dropout", help="Dropout (each recipe's own).")] = None
     seed: Seed = 1
     threads: Threads = None
 
@@ -48,13 +54,15 @@ def lm(
     words: TextOptions,
     network: NetworkOptions,
 ) -> None:
-    """Train the memory network as a language model, and measure it against a trigram on held-out text.
+    """Compare language models of one text and vocabulary: a trigram, a memory network, an LSTM, a Transformer.
 
     Example:  tongsa lab lm data/train.en --valid data/valid.en --lines 40000 --out runs/lm
     """
     from tongsa.base.progress import for_this_stream
     from tongsa.lab.language_model import Settings, as_text, run
 
-    settings = Settings(text=str(text), **asdict(words), **asdict(network))
+    check_minutes(network.minutes)
+    names = tuple(name.strip() for name in network.models.split(",") if name.strip())
+    settings = Settings(text=str(text), **asdict(words), **{**asdict(network), "models": names})
     held_out = {"valid": valid} | ({"test": test} if test else {})
     print(as_text(run(settings, held_out, out, resume, for_this_stream()), settings), end="")

@@ -27,6 +27,8 @@ PANELS: dict[str, dict[str, str]] = {
         "translate": "translate:translate",
         "document": "document:document",
         "serve": "serve:serve",
+        "generate": "generate:generate",
+        "classify": "classify:classify",
     },
     "Measure and look inside": {
         "evaluate": "evaluate:evaluate",

@@ -111,9 +111,7 @@ class SearchOptions:
         int,
         typer.Option("--nbest", help="Print this many hypotheses: number, tab, score, tab, text.", min=1, max=MAX_BEAM),
     ] = 1
-    sample: Annotated[bool, typer.Option("--sample", help="Draw translations instead of searching for the best.")] = (
-        False
-    )
+    sample: Annotated[bool, typer.Option("--sample", help="Draw at random instead of searching for the best.")] = False
     temperature: Annotated[
         float, typer.Option("--temperature", help="With --sample: above 1 for more variety, below 1 for less.")
     ] = 1.0

@@ -71,9 +71,12 @@ def _checksums(card: Card) -> str:
 def _vocabulary(run: Run, card: Card) -> str:
     if card.task == "qa":
         return f"{len(run.read_words(card)):,} words"
+    labels = f"{len(run.read_labels(card)):,} labels" if card.task == "classify" else ""
+    if card.recipe.model.architecture == "vit":
+        return labels
     subwords = run.read_subwords(card)
     sizes = {len(subwords.source), len(subwords.target)}
-    return f"{' and '.join(f'{size:,}' for size in sorted(sizes))} pieces"
+    return f"{' and '.join(f'{size:,}' for size in sorted(sizes))} pieces{f', {labels}' if labels else ''}"
 
 
 def _model(run: Run, card: Card) -> str:
@@ -85,9 +88,13 @@ def _model(run: Run, card: Card) -> str:
         translator.translate(["1"])
         return f"the weights fit and are finite; translates with {translator.made_with}"
     with torch_needed(f"the task {card.task}"):
-        from tongsa.tasks.language_model import LanguageModel
-        from tongsa.tasks.question_answering import QuestionAnswerer
-    loads: dict[str, Callable[[Path], object]] = {"lm": LanguageModel.load, "qa": QuestionAnswerer.load}
+        from tongsa import Classifier, LanguageModel, MaskedLanguageModel, QuestionAnswerer
+    loads: dict[str, Callable[[Path], object]] = {
+        "lm": LanguageModel.load,
+        "mlm": MaskedLanguageModel.load,
+        "classify": Classifier.load,
+        "qa": QuestionAnswerer.load,
+    }
     if card.task not in loads:
         return f"not checked: the task {card.task} is not built in"
     loads[card.task](run.path)

@@ -85,7 +85,6 @@ class OldTrainOptions:
 
     panel: ClassVar[str] = "Old spellings"
 
-    init: Annotated[Path | None, typer.Option("--init", hidden=True)] = None
     mix: Annotated[list[str] | None, typer.Option("--mix", hidden=True)] = None
     mix_ratio: Annotated[float, typer.Option("--mix-ratio", hidden=True)] = 1.0
 
@@ -97,11 +96,18 @@ def train(
     target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")] = "",
     out: Annotated[Path | None, typer.Option("--out", help="The translator directory to write.")] = None,
     task: Annotated[
-        str, typer.Option("--task", help="translation, or lm: a language model of plain text.")
+        str,
+        typer.Option(
+            "--task",
+            help="translation; lm or mlm: language models of plain text; classify: labelled texts or pictures.",
+        ),
     ] = "translation",
     recipe: Annotated[
         str, typer.Option("--recipe", help="auto, the name of a recipe (tiny, small, base, big, ...), or a TOML file.")
     ] = "auto",
+    init: Annotated[
+        Path | None, typer.Option("--init", help="With --task classify: begin with this masked language model (mlm).")
+    ] = None,
     *,
     budget: BudgetOptions,
     text: TextOptions,
@@ -124,16 +130,17 @@ def train(
             "a training needs a corpus and its languages",
             "For example:  tongsa train data/train --from en --to de --out runs/en-de",
         )
-    if old.init and recipe != "auto":
+    if init and recipe != "auto":
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
-    if old.mix and not old.init:
+    if old.mix and not init:
         raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
     options = train_options(corpus, budget, text, machine)
     options = replace(options, source=source, target=target, task=task, recipe=recipe, loggers=log.names())
-    if old.init:
-        renamed("train --init", f"tongsa finetune {old.init} CORPUS --out {out}")
+    if init:
+        if task == "translation":  # as in version 0.1
+            renamed("train --init", f"tongsa finetune {init} CORPUS --out {out}")
         mix = tuple(old.mix or ())
-        options = replace(options, init=str(old.init), mix=mix, mix_ratio=old.mix_ratio)
+        options = replace(options, init=str(init), mix=mix, mix_ratio=old.mix_ratio)
     run_training(options, out, resume=budget.resume)
 
 

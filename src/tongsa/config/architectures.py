@@ -28,6 +28,9 @@ ARCHITECTURES: dict[str, str] = {
     "extended-neural-gpu": "tongsa.models.neural_gpu:NeuralGPU",
     "decoder-only": "tongsa.models.decoder_only:DecoderOnly",
     "encoder-only": "tongsa.models.encoder_only:EncoderOnly",
+    "bert": "tongsa.models.bert:Bert",
+    "vit": "tongsa.models.vit:Vit",
+    "recurrent-language-model": "tongsa.models.recurrent_language_model:RecurrentLanguageModel",
     "memory-network": "tongsa.models.memory_network:MemoryNetwork",
     "memory-language-model": "tongsa.models.memory_language_model:MemoryLanguageModel",
 }

@@ -69,6 +69,24 @@ class EpochOrder(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExampleOrder(EpochOrder):
+    """The order in which a training visits examples of similar size: shuffled in every epoch."""
+
+    examples: int
+    batch: int
+    """Number of examples per update."""
+    chunk: int
+    """Number of examples that go through the model at once."""
+    seed: int
+
+    def epoch(self, number: int) -> list[list[Rows]]:
+        """The updates of one epoch, each a list of chunks; every example occurs once."""
+        order = np.random.default_rng((self.seed, number)).permutation(self.examples)
+        updates = np.array_split(order, -(-self.examples // self.batch))
+        return [np.array_split(rows, -(-len(rows) // self.chunk)) for rows in updates]
+
+
+@dataclass(frozen=True, kw_only=True)
 class PairOrder(EpochOrder):
     """The order in which a training visits pairs: chunks of pairs of similar length."""
 

@@ -1,7 +1,7 @@
-"""Compare the memory network's language model with a trigram model: same vocabulary, same text, every word counted.
+"""Compare language models of one text: same vocabulary, same words, every word counted.
 
-Sukhbaatar et al. 2015, §5. Uses the common trainer, with the task `lm` over words; `--set model.architecture=...` in
-`tongsa train --task lm` trains any other language model on the same text.
+A trigram model is counted; a memory network (Sukhbaatar et al. 2015, §5), an LSTM and a decoder-only Transformer are
+trained by the common trainer, with the task `lm` over words.
 """
 
 from __future__ import annotations
@@ -23,18 +23,25 @@ from numpy.typing import NDArray
 from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
+from tongsa.config import Recipe, SubwordsSection
 from tongsa.config.presets import load_recipe
 from tongsa.data.streams import cut
+from tongsa.evaluation.significance import aligned
 from tongsa.lab.trigram import Trigram
 from tongsa.models.memory_language_model import MemoryLanguageModel
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.language_model import LANGUAGE_MODEL, LanguageModel
 from tongsa.text.lines import read_lines, tidy
-from tongsa.text.subwords import END
+from tongsa.text.subwords import END, Vocabulary, learn
 from tongsa.training.run import fit_and_publish, prepare
 
-RECIPE = "memory-language-model"
+MEMORY_NETWORK = "memory-network"
+RECIPES = {MEMORY_NETWORK: "memory-language-model", "lstm": "lstm-language-model", "transformer": "lm"}
+"""The recipe of each network."""
+TITLES = {MEMORY_NETWORK: "memory network", "lstm": "LSTM", "transformer": "Transformer, decoder only"}
+ENDLESS = 1_000_000
+"""Updates of a training that ends by its minutes."""
 UNKNOWN = "<rare>"
 """Replaces words outside the vocabulary and is counted like any word; SentencePiece would merge several <unk>."""
 SPECIAL_WORDS = 2
@@ -57,16 +64,24 @@ class Settings:
     """Number of lines to use from the beginning of the text (None: all)."""
     vocabulary: int = 10_000
     """Number of most frequent words in the vocabulary, including the end of a line and <rare>."""
-    d: int = 150
+    models: tuple[str, ...] = tuple(RECIPES)
+    """The networks that are compared with the trigram, by the names of RECIPES."""
+    d: int | None = None
+    """Width of all networks (None: that of each recipe)."""
     hops: int = 6
+    """K of the memory network."""
     memories: int = 50
+    """N of the memory network."""
     epochs: int = 5
-    dropout: float = 0.2
+    minutes: float | None = None
+    """Training time of each network, instead of epochs."""
+    dropout: float | None = None
+    """Dropout of all networks (None: that of each recipe)."""
     seed: int = 1
     encoding: str = "utf-8"
     threads: int | None = None
     changes: Mapping[str, str] = field(default_factory=dict)
-    """Further changes to the recipe."""
+    """Further changes to every recipe."""
 
     def problems(self) -> list[str]:
         least = {"lines": 1, "vocabulary": 3, "d": 2, "hops": 1, "memories": 1, "epochs": 1}
@@ -74,29 +89,43 @@ class Settings:
         found = [
             f"{n} must be at least {least[n]}" for n, value in values.items() if value is not None and value < least[n]
         ]
-        return found + ([] if 0 <= self.dropout < 1 else ["dropout must be at least 0 and below 1"])
+        unknown = [name for name in self.models if name not in RECIPES]
+        if unknown:
+            found.append(f"unknown network: {', '.join(unknown)} (known: {', '.join(RECIPES)})")
+        if self.dropout is not None and not 0 <= self.dropout < 1:
+            found.append("dropout must be at least 0 and below 1")
+        return found
 
-    def recipe(self, words: int) -> dict[str, str]:
-        """Changes to the recipe for a text of this many words (including ends of lines)."""
-        given = load_recipe(RECIPE, self.changes)
+    def recipe(self, model: str, words: int) -> dict[str, str]:
+        """Changes to the recipe of a network for a text of this many words (including ends of lines)."""
+        chosen = {
+            "subwords.kind": "word",
+            "subwords.byte_fallback": "false",  # a word outside the vocabulary is <rare>
+            "subwords.size": str(self.vocabulary + 1),  # SentencePiece adds its own unknown token
+        }
+        if self.d is not None:
+            chosen["model.d_model"] = str(self.d)
+        if self.dropout is not None:
+            chosen["model.dropout"] = str(self.dropout)
+        if model == MEMORY_NETWORK:
+            chosen |= {"model.hops": str(self.hops), "model.memories": str(self.memories)}
+        return {**chosen, **self._budget(load_recipe(RECIPES[model], self.changes), words), **self.changes}
+
+    def _budget(self, given: Recipe, words: int) -> dict[str, str]:
+        if self.minutes:
+            return {"training.updates": str(ENDLESS)}
         pieces = math.ceil(words / given.corpus.max_tokens)
         an_epoch = math.ceil(pieces * given.corpus.max_tokens / given.training.batch_tokens)
         return {
-            "subwords.size": str(self.vocabulary + 1),  # SentencePiece adds its own unknown token
-            "model.d_model": str(self.d),
-            "model.hops": str(self.hops),
-            "model.memories": str(self.memories),
-            "model.dropout": str(self.dropout),
             "training.updates": str(self.epochs * an_epoch),
             "training.warmup": str(min(given.training.warmup, max(1, self.epochs * an_epoch // 2))),
             "training.validate_every": str(an_epoch),
-            **self.changes,
         }
 
 
 @dataclass(frozen=True)
 class Result:
-    """Results of both models."""
+    """Results of all models; dictionaries by model hold `trigram` and the names of RECIPES."""
 
     words: int
     """Number of words in the training text, including the ends of lines."""
@@ -105,55 +134,78 @@ class Result:
     """Number of words in each held-out text, by name; all of them are counted."""
     unknown: dict[str, float]
     """Fraction of <rare> in each held-out text."""
-    trigram: dict[str, float]
-    """Perplexity on each held-out text."""
-    memory_network: dict[str, float]
-    parameters: int
-    minutes: float
-    """Training time of the memory network, in minutes."""
+    perplexity: dict[str, dict[str, float]]
+    """By model, on each held-out text."""
+    parameters: dict[str, int]
+    """Number of weights of each network."""
+    minutes: dict[str, float]
+    """Training time of each network, in minutes."""
     distances: list[list[float]]
-    """By hop: mean weight of the word just before, of the one before that, ... (the paper's Figure 3)."""
+    """By hop of the memory network: mean weight of the word just before, of the one before that, ... (its Figure 3)."""
 
 
 def run(settings: Settings, held_out: Mapping[str, Path], out: Path, resume: bool, show: Show) -> Result:
-    """Count trigrams, train the memory network and measure both; the first held-out text is the validation text."""
+    """Count trigrams, train the networks and measure all; the first held-out text is the validation text."""
     if problems := settings.problems():
-        raise UsageError("this language model cannot be trained", *problems)
-    training = Run(out / "model")
-    if not resume and training.job_file.exists():
-        raise UsageError(f"{out} already contains a language model", "Choose another --out, or continue:  --resume")
+        raise UsageError("these language models cannot be trained", *problems)
+    trainings = {name: Run(out / name) for name in settings.models}
+    if not resume and any(training.job_file.exists() for training in trainings.values()):
+        raise UsageError(f"{out} already contains language models", "Choose another --out, or continue:  --resume")
     lines = read_words(Path(settings.text), settings.encoding, settings.lines)
     known = vocabulary(lines, settings.vocabulary)
     texts = {"train": lines} | {name: read_words(path, settings.encoding) for name, path in held_out.items()}
     files = {name: _write(out / "text" / f"{name}.txt", words, known) for name, words in texts.items()}
     first = next(iter(held_out))
-    options = TrainOptions(
-        corpora=(str(files["train"]),),
-        valid=(str(files[first]),),
-        task=LANGUAGE_MODEL,
-        recipe=RECIPE,
-        settings=settings.recipe(sum(len(words) + 1 for words in lines)),
-        seed=settings.seed,
-        threads=settings.threads,
-    )
-    model = _trained(training, options, show)
-    streams = {name: _stream(model, path) for name, path in files.items()}
-    trigram = Trigram(streams["train"], len(model.vocabulary))
+    words = sum(len(line) + 1 for line in lines)
+    models = {}
+    for name, training in trainings.items():
+        show.say(f"{TITLES[name]}: {training.path}")
+        models[name] = _trained(training, _options(settings, name, words, files, first), show)
+    encode = _encoder(models, files["train"], known)
+    streams = {name: _stream(encode, path) for name, path in files.items()}
+    trigram = Trigram(streams["train"], encode.pad + 1)
     held = {name: streams[name] for name in held_out}
+    perplexities = {"trigram": {part: trigram.perplexity(stream) for part, stream in held.items()}}
+    for name, model in models.items():
+        perplexities[name] = {part: perplexity(model, stream) for part, stream in held.items()}
+    memory_network = models.get(MEMORY_NETWORK)
     result = Result(
         words=len(streams["train"]) - 1,
         vocabulary=len(known) + SPECIAL_WORDS,
         held_out={name: len(stream) - 1 for name, stream in held.items()},
         unknown={name: _share_unknown(files[name], len(stream) - 1) for name, stream in held.items()},
-        trigram={name: trigram.perplexity(stream) for name, stream in held.items()},
-        memory_network={name: perplexity(model, stream) for name, stream in held.items()},
-        parameters=sum(parameter.numel() for parameter in model.decoder.parameters()),
-        minutes=model.card.training.minutes,
-        distances=distances(model, held[first]),
+        perplexity=perplexities,
+        parameters={name: sum(each.numel() for each in model.decoder.parameters()) for name, model in models.items()},
+        minutes={name: model.card.training.minutes for name, model in models.items()},
+        distances=distances(memory_network, held[first]) if memory_network else [],
     )
     values: dict[str, Any] = {"settings": asdict(settings), **asdict(result)}
     write_atomically(out / "results.json", json.dumps(values, indent=2) + "\n")
     return result
+
+
+def _options(settings: Settings, name: str, words: int, files: Mapping[str, Path], valid: str) -> TrainOptions:
+    return TrainOptions(
+        corpora=(str(files["train"]),),
+        valid=(str(files[valid]),),
+        task=LANGUAGE_MODEL,
+        recipe=RECIPES[name],
+        settings=settings.recipe(name, words),
+        minutes=settings.minutes,
+        seed=settings.seed,
+        threads=settings.threads,
+    )
+
+
+def _encoder(models: Mapping[str, LanguageModel], train: Path, known: set[str]) -> Vocabulary:
+    """The vocabulary of the networks, all of which have learnt the same one; without any, a vocabulary of its own."""
+    found = [model.vocabulary for model in models.values()]
+    if not found:
+        size = len(known) + SPECIAL_WORDS + 1
+        section = SubwordsSection(kind="word", size=size, byte_fallback=False, character_coverage=1.0)
+        return learn(train.read_text(encoding="utf-8").splitlines(), section, 1)
+    assert all(each.all_pieces() == found[0].all_pieces() for each in found), "they have read the same text"
+    return found[0]
 
 
 def _trained(training: Run, options: TrainOptions, show: Show) -> LanguageModel:
@@ -202,9 +254,9 @@ def _write(path: Path, lines: Sequence[Sequence[str]], known: set[str]) -> Path:
     return path
 
 
-def _stream(model: LanguageModel, path: Path) -> Ids:
+def _stream(words: Vocabulary, path: Path) -> Ids:
     """The ids of a text, starting with an end token, so that the first word also follows an end."""
-    encoded = model.vocabulary.encode_many(path.read_text(encoding="utf-8").splitlines(), 1)
+    encoded = words.encode_many(path.read_text(encoding="utf-8").splitlines(), 1)
     return np.array([END, *(id for ids in encoded for id in (*ids, END))], dtype=np.int64)
 
 
@@ -232,18 +284,19 @@ def distances(model: LanguageModel, stream: Ids) -> list[list[float]]:
 
 def as_text(result: Result, settings: Settings) -> str:
     """The result of the comparison, as text."""
-    names = list(result.held_out)
-    rows = {
-        "trigram, modified Kneser-Ney": result.trigram,
-        f"memory network, {settings.hops} hops, d = {settings.d}": result.memory_network,
-    }
-    width = max(map(len, rows))
-    lines = [f"{'perplexity':{width}}" + "".join(f"  {name:>8}" for name in names)]
-    lines += [f"{name:{width}}" + "".join(f"  {row[part]:8.2f}" for part in names) for name, row in rows.items()]
-    lines += [f"{'words, every one counted':{width}}" + "".join(f"  {result.held_out[part]:8,}" for part in names)]
-    lines += [f"{'of these <rare>':{width}}" + "".join(f"  {100 * result.unknown[part]:7.2f}%" for part in names)]
+    parts = list(result.held_out)
+    rows = [["perplexity", *parts, "weights", "minutes"]]
+    for name, found in result.perplexity.items():
+        title = TITLES.get(name, "trigram, modified Kneser-Ney")
+        if name == MEMORY_NETWORK:
+            title += f", {settings.hops} hops"
+        cost = [f"{result.parameters[name]:,}", f"{result.minutes[name]:.1f}"] if name in TITLES else ["", ""]
+        rows.append([title, *(f"{found[part]:.2f}" for part in parts), *cost])
+    rows.append(["words, every one counted", *(f"{result.held_out[part]:,}" for part in parts), "", ""])
+    rows.append(["of these <rare>", *(f"{100 * result.unknown[part]:.2f}%" for part in parts), "", ""])
     learnt = f"learnt from {result.words:,} words, a vocabulary of {result.vocabulary:,}"
-    return "\n".join([*lines, learnt, "", *_distances(result)]) + "\n"
+    lines = [*(line.rstrip() for line in aligned(rows)), learnt]
+    return "\n".join(lines + (["", *_distances(result)] if result.distances else [])) + "\n"
 
 
 def _distances(result: Result) -> list[str]:
@@ -251,8 +304,8 @@ def _distances(result: Result) -> list[str]:
     memories = len(result.distances[0])
     spans = [(low, min(high, memories)) for low, high in DISTANCES if low <= memories]
     heads = [str(low) if low == high else f"{low}-{high}" for low, high in spans]
-    lines = ["weight by words back" + "".join(f"  {head:>6}" for head in heads)]
+    lines = ["memory network: weight by words back" + "".join(f"  {head:>6}" for head in heads)]
     for hop, weights in enumerate(result.distances, 1):
         cells = "".join(f"  {sum(weights[low - 1 : high]):6.2f}" for low, high in spans)
-        lines.append(f"{f'hop {hop}':20}{cells}")
+        lines.append(f"{f'hop {hop}':36}{cells}")
     return lines

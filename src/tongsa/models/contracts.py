@@ -126,6 +126,10 @@ class Encoder(nn.Module, ABC):
     def encode(self, source: Tensor, mask: Tensor) -> Tensor:
         """(batch, positions) -> (batch, positions, width); the mask is True where there is a token."""
 
+    def summary(self, states: Tensor, mask: Tensor) -> Tensor:
+        """(batch, width): what a classifier reads of the states; here that of the first position."""
+        return states[:, 0]
+
 
 @contextmanager
 def layer_outputs(layers: nn.ModuleList) -> Iterator[list[Tensor]]:

@@ -87,7 +87,7 @@ def _button(weights: Weights, name: str, pressed: bool) -> str:
 
 def picture(weights: Weights) -> str:
     """The weights as a picture embedded in the page, one pixel per weight."""
-    return "data:image/png;base64," + base64.b64encode(png(opacities(weights), INK)).decode()
+    return embedded(png(opacities(weights), INK))
 
 
 def opacities(weights: Weights) -> list[list[int]]:
@@ -97,13 +97,26 @@ def opacities(weights: Weights) -> list[list[int]]:
 
 def png(rows: Sequence[Sequence[int]], colour: tuple[int, int, int]) -> bytes:
     """A PNG of one colour whose opacities (0 to 255) are the picture, so that it suits light and dark pages."""
-    height, width = len(rows), len(rows[0])
-    pixels = b"".join(b"\0" + b"".join(bytes((*colour, alpha)) for alpha in row) for row in rows)
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(pixels, 9)), (b"IEND", b""))
+    return encode_png([b"".join(bytes((*colour, alpha)) for alpha in row) for row in rows], len(rows[0]), RGBA)
+
+
+GREY, RGB, RGBA = 0, 2, 6
+"""Kinds of pixels in a PNG: one, three or four bytes each."""
+
+
+def encode_png(rows: Sequence[bytes], width: int, kind: int) -> bytes:
+    """A PNG of rows of pixels."""
+    header = struct.pack(">IIBBBBB", width, len(rows), 8, kind, 0, 0, 0)
+    body = zlib.compress(b"".join(b"\0" + row for row in rows), 9)
+    chunks = ((b"IHDR", header), (b"IDAT", body), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
     )
+
+
+def embedded(png: bytes) -> str:
+    """The URL of a picture that is part of the page."""
+    return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 def _room(text: str) -> float:

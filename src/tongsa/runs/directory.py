@@ -4,6 +4,7 @@ translator.json       the card: task, languages, recipe, provenance, scores
 subwords.model        SentencePiece (or subwords.source.model and subwords.target.model)
 frequencies.bin       how frequent each piece of the source is in the training text
 tags.json             a parser's words with their tags
+labels.json           the labels of a classifier
 weights.safetensors   not a pickle: loading an untrusted translator runs no code
 recipe.toml job.json  recipe and options of the training
 checkpoints/          states from which training can resume
@@ -99,6 +100,11 @@ class Run:
     def tags_file(self) -> Path:
         """The words of a parser, each with its tag."""
         return self.path / "tags.json"
+
+    @property
+    def labels_file(self) -> Path:
+        """The labels of a classifier."""
+        return self.path / "labels.json"
 
     @property
     def lock_file(self) -> Path:
@@ -216,8 +222,12 @@ class Run:
             return Card(recipe=Recipe())
 
     def _vocabulary_files(self) -> list[Path]:
-        files = (*Subwords.files(self.path), self.words_file, self.frequencies_file, self.tags_file)
+        files = (*Subwords.files(self.path), *self._files_beside())
         return [path for path in files if path.is_file()]
+
+    def _files_beside(self) -> list[Path]:
+        """Files of single tasks beside the subwords, whether they are there or not."""
+        return [self.words_file, self.frequencies_file, self.tags_file, self.labels_file]
 
     def read_subwords(self, card: Card) -> Subwords:
         """Read the subwords, and compare their checksums with the card's."""
@@ -239,12 +249,11 @@ class Run:
 
     def read_words(self, card: Card | None = None) -> list[str]:
         """Read the vocabulary of a question answering model, and compare its checksum with the card's, if given."""
-        words = read_json(self.words_file)
-        if not isinstance(words, list) or not all(isinstance(each, str) for each in words):
-            raise DirectoryError(f"{self.words_file} is damaged: it is not a list of words", DAMAGED)
-        if card:
-            _compare(card, self.words_file, _sum(self.words_file))
-        return words
+        return _read_list(self.words_file, "words", card)
+
+    def read_labels(self, card: Card | None = None) -> list[str]:
+        """Read the labels of a classifier, and compare their checksum with the card's, if given."""
+        return _read_list(self.labels_file, "labels", card)
 
     def read_tags(self, card: Card | None = None) -> dict[str, str]:
         """Read the words of a parser with their tags, and compare the checksum with the card's, if given."""
@@ -287,7 +296,7 @@ class Run:
 
     def write_checksums(self) -> None:
         """Write the checksums of what was prepared for training: the data, and the vocabulary beside it."""
-        beside = [path for path in (self.words_file, self.frequencies_file, self.tags_file) if path.is_file()]
+        beside = [path for path in self._files_beside() if path.is_file()]
         words = [*self.path.glob("subwords*.model"), *beside]
         prepared = [path for path in self.data.rglob("*") if path.is_file() and path != self.checksums_file]
         Checksums.of(self.path, [*words, *prepared]).write(self.checksums_file)
@@ -319,8 +328,7 @@ class Run:
         files += [
             self.examples_file,
             self.domains_file,
-            self.words_file,
-            self.frequencies_file,
+            *self._files_beside(),
             self.lock_file,
             *Subwords.files(self.path),
         ]
@@ -349,6 +357,15 @@ class Run:
             raise DirectoryError(
                 f"{self.path} already holds a translator", "Choose another --out: nothing is overwritten."
             )
+
+
+def _read_list(path: Path, what: str, card: Card | None) -> list[str]:
+    values = read_json(path)
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise DirectoryError(f"{path} is damaged: it is not a list of {what}", DAMAGED)
+    if card:
+        _compare(card, path, _sum(path))
+    return values
 
 
 def _sum(path: Path) -> str:

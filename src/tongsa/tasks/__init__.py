@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from tongsa.base.registry import Registry
+from tongsa.tasks.classification import Classification
 from tongsa.tasks.contract import Task
 from tongsa.tasks.language_modelling import LanguageModelling
+from tongsa.tasks.masked_language_modelling import MaskedLanguageModelling
 from tongsa.tasks.parsing import Parsing
 from tongsa.tasks.question_answering import QuestionAnswering
 from tongsa.tasks.translation import Translation
@@ -19,6 +21,8 @@ TASKS: Registry[Task[Any]] = Registry(
     {
         "translation": Translation(),
         "lm": LanguageModelling(),
+        "mlm": MaskedLanguageModelling(),
+        "classify": Classification(),
         "qa": QuestionAnswering(),
         "parsing": Parsing(),
     },

@@ -34,6 +34,8 @@ class Continuation:
     """A continuation of a prompt, written by the model."""
 
     text: str
+    line: str
+    """The prompt and its continuation."""
     log_probability: float
     """The sum over its tokens, including the end of the line if it was reached."""
     ended: bool
@@ -101,16 +103,25 @@ class LanguageModel:
         sampling: Sampling | None = None,
     ) -> list[Continuation]:
         """Continuations of a line that begins with `prompt`, best first: greedy, by beam search, or by `sampling`."""
+        return self.continue_line(prompt, tokens, Search(beam=beam, nbest=samples, sampling=sampling))
+
+    def continue_line(self, prompt: str, tokens: int, search: Search) -> list[Continuation]:
+        """The same with all options of a search."""
         # The training text is a stream of lines: a line begins after the end of another.
-        ids = [END, *self.vocabulary.encode(tidy(prompt))]
+        written = self.vocabulary.encode(tidy(prompt))
+        ids = [END, *written]
         longest = self.decoder.max_length
         if longest is not None:
             ids = ids[-(longest - 1) :]
-        search = Search(beam=beam, nbest=samples, sampling=sampling)
         special = Special(start=self.vocabulary.pad, end=END, unwritable=self.vocabulary.unwritable)
         prompts = torch.tensor([ids], device=self.device)
         (found,) = continue_prompts(self.decoder, prompts, tokens + 1, search, special)
-        return [Continuation(self.vocabulary.decode(each.ids), each.log_probability, each.ended) for each in found]
+        texts = self.vocabulary.decode_many([each.ids for each in found])
+        lines = self.vocabulary.decode_many([[*written, *each.ids] for each in found])
+        return [
+            Continuation(text, line, each.log_probability, each.ended)
+            for text, line, each in zip(texts, lines, found, strict=True)
+        ]
 
 
 def _build(card: Card, vocabulary: Vocabulary) -> Decoder:

@@ -53,6 +53,23 @@ READ_FOR_PROMPTS = 20_000
 CONTINUATION_TOKENS = 40
 
 
+def write_text(run: Run, options: TrainOptions, recipe: Recipe, show: Show) -> Recipe:
+    """Write the text of all corpora as ids; a vocabulary that `auto` chose too large for it is made smaller."""
+    threads = options.threads or usable_cores()
+    while True:
+        try:
+            prepare_text(
+                run.path, options.corpora, options.valid, recipe, seed=options.seed, threads=threads, show=show
+            )
+            return recipe
+        except VocabularySizeError as error:
+            size = recipe.subwords.size
+            if options.recipe != "auto" or "subwords.size" in options.settings or size == error.bearable:
+                raise
+            show.say(f"vocabulary {error.bearable:,} instead: {error.what}")
+            recipe = recipe.with_settings({"subwords.size": str(error.bearable)})
+
+
 class LanguageModelling(Task[LanguageModel]):
     """Plain text in, a language model out."""
 
@@ -62,19 +79,7 @@ class LanguageModelling(Task[LanguageModel]):
         refuse_what_translation_alone_has(options, "a language model")
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _check(recipe)
-
-        def write(using: Recipe) -> Recipe:
-            threads = options.threads or usable_cores()
-            prepare_text(run.path, options.corpora, options.valid, using, seed=options.seed, threads=threads, show=show)
-            return using
-
-        try:
-            return write(recipe)
-        except VocabularySizeError as error:
-            if options.recipe != "auto" or "subwords.size" in options.settings:
-                raise
-            show.say(f"vocabulary {error.bearable:,} instead: {error.what}")
-            return write(recipe.with_settings({"subwords.size": str(error.bearable)}))
+        return write_text(run, options, recipe, show)
 
     def open(self, run: Run, recipe: Recipe, options: TrainOptions) -> LanguageModellingObjective:
         return LanguageModellingObjective(PreparedText.open(run.path), recipe, options)
@@ -97,7 +102,8 @@ class LanguageModelling(Task[LanguageModel]):
         show.say(f"perplexity on held-out text: {card.scores[SELECTS].score:.2f} per token, {per_word:.2f} per word")
         model = LanguageModel.load(run.path, device=device)
         show.say(f"report: {_write_report(run, model, evaluation)}")
-        show.say(f"\nthe language model is {run.path}:  tongsa.LanguageModel.load({str(run.path)!r})")
+        show.say(f"\nthe language model is {run.path}. Next:")
+        show.say(f'  tongsa generate {run.path} "The beginning of a line"')
         return model
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -19,7 +18,7 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
-from tongsa.data.batches import EpochOrder, Rows
+from tongsa.data.batches import ExampleOrder, Rows
 from tongsa.data.stories import Question, load_questions, read_questions, read_tasks, save_questions
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import build_a
@@ -206,8 +205,8 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
         epochs = recipe.training.updates / -(-len(self.train) // recipe.training.batch_tokens)
         self.linear_share = section.linear_epochs / epochs
         """Fraction of the budget after which the linear start ends; 0 if the validation loss decides."""
-        self.order = QuestionOrder(
-            questions=len(self.train),
+        self.order = ExampleOrder(
+            examples=len(self.train),
             batch=recipe.training.batch_tokens,
             chunk=recipe.training.chunk_tokens or recipe.training.batch_tokens,
             seed=options.seed,
@@ -238,24 +237,6 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
         if self.linear_share:
             return fraction >= self.linear_share - ROUNDING
         return validations_since_best >= LINEAR_PATIENCE or fraction >= LINEAR_SHARE
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuestionOrder(EpochOrder):
-    """The order in which the questions are gone through: a pure function of the seed and the epoch."""
-
-    questions: int
-    batch: int
-    """Number of questions per update."""
-    chunk: int
-    """Number of questions that go through the network at once."""
-    seed: int
-
-    def epoch(self, number: int) -> list[list[Rows]]:
-        """The updates of one epoch, each a list of chunks; every question occurs once."""
-        order = np.random.default_rng((self.seed, number)).permutation(self.questions)
-        updates = np.array_split(order, -(-self.questions // self.batch))
-        return [np.array_split(rows, -(-len(rows) // self.chunk)) for rows in updates]
 
 
 @torch.no_grad()

@@ -19,10 +19,10 @@ PIECE, SCORE, TYPE = 1, 2, 3
 """Fields of a piece."""
 MODEL_TYPE = 3
 """A field of the trainer's settings."""
-NORMAL, UNUSED = 1, 5
+NORMAL, UNUSED, BYTE = 1, 5, 6
 """Types of a piece."""
 VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
-KINDS = {1: "unigram", 2: "bpe"}
+KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
 
 
 class Field(NamedTuple):
@@ -31,6 +31,26 @@ class Field(NamedTuple):
     value: bytes
     whole: bytes
     """The encoded field, with its header."""
+
+
+class Piece(NamedTuple):
+    text: str
+    score: float
+    kind: int
+
+    @property
+    def is_normal(self) -> bool:
+        return self.kind == NORMAL
+
+    @property
+    def is_byte(self) -> bool:
+        return self.kind == BYTE
+
+
+def read_pieces(model: bytes) -> list[Piece]:
+    """The pieces of a model with their scores and types, in their order."""
+    found = [field.value for field in read_fields(model) if field.number == PIECES]
+    return [Piece(_text(piece), _score(piece), _type(piece)) for piece in found]
 
 
 def reordered(model: bytes, pieces: Sequence[str]) -> bytes:
@@ -50,7 +70,7 @@ def pieces_of(model: bytes) -> list[str]:
 
 
 def kind_of(model: bytes) -> str:
-    """bpe or unigram."""
+    """bpe, unigram, word or char."""
     for field in read_fields(model):
         if field.number == TRAINER:
             for setting in read_fields(field.value):
@@ -105,6 +125,10 @@ def _score(piece: bytes) -> float:
             score: float = struct.unpack("<f", field.value)[0]
             return score
     return 0.0
+
+
+def _type(piece: bytes) -> int:
+    return next((_varint(field.value, 0)[0] for field in read_fields(piece) if field.number == TYPE), NORMAL)
 
 
 def _unused(piece: str, score: float) -> bytes:

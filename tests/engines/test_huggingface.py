@@ -35,7 +35,7 @@ IDS = [0, 5, 9, 300, 44, 61, 7]
     [
         {},
         {"positions": "learned", "max_positions": 16, "activation": "gelu"},
-        {"tied": False, "activation": "swish"},
+        {"tied": False, "activation": "swish", "scale_embeddings": False},
     ],
     ids=str,
 )
@@ -104,10 +104,12 @@ def test_the_tokenizer_gives_the_ids_of_sentencepiece(kind: Any) -> None:
 
 
 def test_a_model_that_a_layout_cannot_hold_is_told_with_all_reasons(tmp_path: Path) -> None:
-    post = Run(save_random(tmp_path / "post", "lm", {**GPT, "norm": "post", "d_k": 3}, Decoder))
+    post = Run(
+        save_random(tmp_path / "post", "lm", {**GPT, "norm": "post", "d_k": 3, "attention": "additive"}, Decoder)
+    )
     with pytest.raises(UsageError, match="GPT-2 cannot hold this model") as refused:
         write_gpt2(tmp_path / "out", post)
-    assert len(refused.value.explanation) == 2
+    assert len(refused.value.explanation) == 3
     with pytest.raises(UsageError, match="BERT cannot hold decoder-only, trained for lm"):
         write_bert(tmp_path / "out", post)
     relu = Run(save_random(tmp_path / "relu", "mlm", {**BERT, "activation": "relu"}, Encoder, more=2))

@@ -133,6 +133,18 @@ class PictureExamples(Examples):
         write_atomically(path, save({"labels": self.labels, "pictures": self.pictures}))
 
 
+def shifted(pictures: Tensor, most: int, generator: torch.Generator) -> Tensor:
+    """Each picture (batch, channels, height, width) moved by up to `most` pixels; its border fills what is left."""
+    height, width = pictures.shape[2:]
+    wider = torch.nn.functional.pad(pictures, (most, most, most, most), mode="replicate")
+    tops, lefts = torch.randint(0, 2 * most + 1, (2, len(pictures)), generator=generator).tolist()
+    moved = [
+        picture[:, top : top + height, left : left + width]
+        for picture, top, left in zip(wider, tops, lefts, strict=True)
+    ]
+    return torch.stack(moved)
+
+
 def _read(path: Path, *names: str) -> list[NDArray[Any]]:
     try:
         arrays = load_file(path)

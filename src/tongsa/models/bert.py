@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from tongsa.config.architectures import MAX_LAYERS, TransformerLayers
-from tongsa.config.complexity import SELF_ATTENTION, Facts
+from tongsa.config.complexity import Facts
 from tongsa.config.sections import bounds
 from tongsa.models.attention import Weights
 from tongsa.models.classifier import Pooling, pooled
@@ -40,15 +40,15 @@ class BertSection(TransformerLayers):
     """L, the paper's N."""
     activation: Literal["relu", "gelu", "swish"] = "gelu"
     """Activation between the two layers of the feed-forward network."""
-    positions: Literal["sinusoidal", "learned"] = "learned"
-    """Learned embeddings of positions, or the sinusoids of "Attention Is All You Need"."""
+    positions: Literal["sinusoidal", "learned", "none"] = "learned"
+    """Learned embeddings of positions, the sinusoids of "Attention Is All You Need", or none."""
     max_positions: int = 512
     """Number of learned positions."""
     pooling: Pooling = "class"
     """What a classifier reads: the state of [CLS], as in the paper, or the mean of all states."""
 
     def facts(self, n: float) -> Facts:
-        return Facts(kind=SELF_ATTENTION, layers=str(self.layers), d=self.d_model, decoder_path="–")
+        return Facts(kind=self.attention_kind(), layers=str(self.layers), d=self.d_model, decoder_path="–")
 
     def problems(self) -> list[str]:
         return super().problems() + bounds(self, layers=(1, MAX_LAYERS))
@@ -85,7 +85,7 @@ class Bert(Encoder):
         return seen
 
     def _encode(self, source: Tensor, mask: Tensor, seen: Weights | None) -> Tensor:
-        x = self.embedding_norm(embed(self.embedding, self.positions(0, source.shape[1]), source, 0.0))
+        x = self.embedding_norm(embed(self.config, self.embedding, self.positions, source, 0, 0.0))
         x = dropout(x, self.config.dropout if self.training else 0.0)
         keys = over_keys(mask)
         for layer in self.encoder:

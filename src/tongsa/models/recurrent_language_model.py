@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tongsa.config.architectures import MAX_LAYERS, MAX_WIDTH, ModelSection
 from tongsa.config.complexity import RECURRENT, Facts
 from tongsa.config.sections import bounds
-from tongsa.models.cells import Layers, Stack, embed, initialise
+from tongsa.models.cells import Kind, Layers, Stack, embed, initialise
 from tongsa.models.contracts import NO_MEMORY, Decoder, State, Tree
 from tongsa.models.dropout import dropout
 from tongsa.models.embeddings import table
@@ -28,7 +28,7 @@ class RecurrentLanguageModelSection(ModelSection):
 
     architecture: Literal["recurrent-language-model"] = "recurrent-language-model"
     """Name of the architecture."""
-    cell: Literal["rnn", "gru", "lstm"] = "lstm"
+    cell: Kind = "lstm"
     """The kind of its cells."""
     hidden: int = 0
     """Units of a layer (0: d_model)."""

@@ -10,21 +10,20 @@ Patches stand where "Attention Is All You Need" has embeddings of words; nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from tongsa.config.architectures import MAX_LAYERS, MAX_POSITIONS, TransformerLayers
-from tongsa.config.complexity import SELF_ATTENTION, Facts
+from tongsa.config.complexity import Facts
 from tongsa.config.sections import bounds
 from tongsa.models.attention import Weights
 from tongsa.models.classifier import Pooling, pooled
 from tongsa.models.contracts import Encoder
 from tongsa.models.dropout import dropout
-from tongsa.models.embeddings import LearnedPositions
-from tongsa.models.layers import EncoderLayer, initialise, last_norm
+from tongsa.models.layers import EncoderLayer, initialise, last_norm, positions
 
 MAX_SIDE = 4096
 
@@ -37,10 +36,12 @@ class VitSection(TransformerLayers):
     """Name of the architecture."""
     layers: int = 12
     """L, the paper's N."""
-    norm: Literal["post", "pre"] = "pre"
-    """LayerNorm before each sublayer, or after each residual sum."""
+    norm: Literal["post", "pre", "none"] = "pre"
+    """LayerNorm before each sublayer, after each residual sum, or nowhere."""
     activation: Literal["relu", "gelu", "swish"] = "gelu"
     """Activation between the two layers of the feed-forward network."""
+    positions: Literal["sinusoidal", "learned", "none"] = "learned"
+    """Learned embeddings of positions, the sinusoids of "Attention Is All You Need", or none (D.4)."""
     patch: int = 16
     """P, the side of a patch in pixels."""
     height: int = 0
@@ -49,6 +50,8 @@ class VitSection(TransformerLayers):
     """Width of the pictures in pixels (0: that of the first training picture)."""
     channels: int = 0
     """1 for shades of grey, 3 for colours (0: 1 if all training pictures are grey)."""
+    shift: int = 0
+    """While training, move each picture by up to this many pixels at random: not the paper's, for few pictures."""
     pooling: Pooling = "class"
     """What the classifier reads: the state of the class token, or the mean of all states (D.3)."""
 
@@ -58,11 +61,12 @@ class VitSection(TransformerLayers):
         return (self.height // self.patch) * (self.width // self.patch)
 
     def facts(self, n: float) -> Facts:
-        return Facts(kind=SELF_ATTENTION, layers=str(self.layers), d=self.d_model, decoder_path="–")
+        return Facts(kind=self.attention_kind(), layers=str(self.layers), d=self.d_model, decoder_path="–")
 
     def problems(self) -> list[str]:
         side = (0, MAX_SIDE)
         limits = bounds(self, layers=(1, MAX_LAYERS), patch=(1, MAX_SIDE), height=side, width=side, channels=(0, 3))
+        limits += bounds(self, shift=side)
         found = super().problems() + limits
         if self.channels == 2:
             found.append("channels is 2; it can be 1 or 3")
@@ -83,7 +87,7 @@ class Vit(Encoder):
         self.config = config
         self.patch_embedding = nn.Linear(config.patch**2 * config.channels, config.d_model)  # E
         self.class_token = nn.Parameter(torch.zeros(config.d_model))  # x_class
-        self.positions = LearnedPositions(config.d_model, 1 + config.patches)  # E_pos
+        self.positions = positions(replace(config, max_positions=1 + config.patches))  # E_pos
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.norm = last_norm(config)
         self.apply(initialise)
@@ -104,7 +108,7 @@ class Vit(Encoder):
     def _encode(self, pictures: Tensor, seen: Weights | None) -> Tensor:
         x = self.patch_embedding(patches(pictures, self.config.patch))  # (batch, N, D)
         x = torch.cat([self.class_token.expand(len(x), 1, -1), x], dim=1)
-        x = x + self.positions(0, x.shape[1])
+        x = self.positions.join(x, 0)
         x = dropout(x, self.config.dropout if self.training else 0.0)
         for layer in self.encoder:
             x = layer(x, None, seen)

@@ -20,7 +20,7 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe, merge, parse_settings
 from tongsa.config.presets import load_recipe
 from tongsa.data.batches import ExampleOrder, Rows
-from tongsa.data.labelled import Examples, LabelledBatch, PictureExamples, TextExamples
+from tongsa.data.labelled import Examples, LabelledBatch, PictureExamples, TextExamples, shifted
 from tongsa.data.masking import BertTokens
 from tongsa.evaluation.labels import Confusion
 from tongsa.evaluation.metrics import mean_metric
@@ -126,7 +126,11 @@ class ClassificationObjective(Objective[EncoderWithHead, LabelledBatch]):
         return build_classifier(self.recipe, len(self.labels), self.vocabulary)
 
     def batch(self, rows: Rows, seed: int) -> LabelledBatch:
-        return self.train.batch(rows)
+        batch, section = self.train.batch(rows), self.recipe.model
+        if isinstance(section, VitSection) and section.shift:
+            source = shifted(batch.source, section.shift, torch.Generator().manual_seed(seed))
+            return batch._replace(source=source)
+        return batch
 
     def loss(self, model: EncoderWithHead, batch: LabelledBatch) -> Loss:
         section = self.recipe.training

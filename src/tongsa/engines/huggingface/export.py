@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def to_gpt2(weights: Mapping[str, Array], section: DecoderOnlySection) -> dict[s
     """The tensors under GPT-2's names; its matrices are the other way round (rows are inputs)."""
     table = weights["embedding.weight"]
     tensors = {
-        "transformer.wte.weight": table * np.float32(math.sqrt(section.d_model)),
+        "transformer.wte.weight": table * _scale(section),
         "transformer.wpe.weight": _positions(weights, section),
         "lm_head.weight": weights.get("output.weight", table),
     }
@@ -162,7 +163,7 @@ def to_bert(weights: Mapping[str, Array], section: BertSection) -> dict[str, Arr
     bias[-1] = NEVER
     embeddings, head = "bert.embeddings", "cls.predictions"
     tensors = {
-        f"{embeddings}.word_embeddings.weight": table * np.float32(math.sqrt(section.d_model)),
+        f"{embeddings}.word_embeddings.weight": table * _scale(section),
         f"{embeddings}.position_embeddings.weight": _positions(weights, section),
         f"{embeddings}.token_type_embeddings.weight": np.zeros((2, section.d_model), np.float32),
         f"{head}.decoder.weight": table,
@@ -209,11 +210,16 @@ def _wrong(card: Card, layout: str, needed: str) -> UsageError:
 def _refuse(layout: str, section: TransformerLayers, needed: Mapping[str, tuple[str, str]]) -> None:
     """One error lists everything of this model that the layout lacks."""
     told = [problem for key, (value, problem) in needed.items() if getattr(section, key) != value]
+    told += replace(section, scale_embeddings=True).experimental()  # whatever the scale, it is in the table
     whole = section.d_model // section.heads
     if section.d_model % section.heads or (section.key_width, section.value_width) != (whole, whole):
         told.append("its heads have a width of their own (d_k, d_v)")
     if told:
         raise UsageError(f"{layout} cannot hold this model", *told)
+
+
+def _scale(section: TransformerLayers) -> np.float32:
+    return np.float32(math.sqrt(section.d_model) if section.scale_embeddings else 1.0)
 
 
 def _positions(weights: Mapping[str, Array], section: TransformerLayers) -> Array:

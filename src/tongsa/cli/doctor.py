@@ -27,6 +27,8 @@ EXTRAS = {
     "pyarrow": "parquet",
     "mtdata": "mtdata",
     "matplotlib": "pictures",
+    "pillow": "pictures",
+    "scikit-learn": "digits",
     "fastapi": "serve",
     "uvicorn": "serve",
     "httptools": "serve",

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tongsa.cli import babi, compare, lm
+from tongsa.cli import babi, compare, digits, lm
 from tongsa.cli.options import parse_settings
 
 app = typer.Typer(
@@ -19,7 +19,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-COMMANDS: dict[str, Callable[..., None]] = {"compare": compare.compare, "babi": babi.babi, "lm": lm.lm}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "compare": compare.compare,
+    "babi": babi.babi,
+    "lm": lm.lm,
+    "digits": digits.digits,
+}
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 

@@ -37,6 +37,8 @@ MAY_IMPORT_TORCH = {
     "engines/loading.py",  # inside the function that makes the native engine
     "engines/native.py",
     "data/batches.py",
+    "data/labelled.py",
+    "data/masking.py",
     "data/streams.py",
     "evaluation/comet.py",
     "runs/loggers.py",

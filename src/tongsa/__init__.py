@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tongsa.base.errors import torch_needed
@@ -23,14 +22,6 @@ __all__ = [
     "train",
     "translate_document",
 ]
-
-_OF_TASKS = {
-    "Classifier": "classifier",
-    "LanguageModel": "language_model",
-    "MaskedLanguageModel": "masked_language_model",
-    "QuestionAnswerer": "question_answering",
-}
-"""What a finished training of each task gives, and the module of tasks/ that it is in."""
 
 if TYPE_CHECKING:
     from tongsa.documents import translate_document
@@ -65,9 +56,12 @@ def __getattr__(name: str) -> Any:
             from tongsa.training import run
 
         return getattr(run, name)
-    if name in _OF_TASKS:
+    if name in ("Classifier", "LanguageModel", "MaskedLanguageModel", "QuestionAnswerer"):
         with torch_needed(f"tongsa.{name}"):
-            return getattr(import_module(f"tongsa.tasks.{_OF_TASKS[name]}"), name)
+            from tongsa.tasks import classifier, language_model, masked_language_model, question_answering
+
+        modules = (classifier, language_model, masked_language_model, question_answering)
+        return next(getattr(module, name) for module in modules if name in vars(module))
     if name == "attention_html":
         from tongsa.pages.attention import frame
 

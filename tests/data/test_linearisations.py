@@ -28,6 +28,15 @@ def test_the_sequences_are_those_of_the_papers() -> None:
 
 
 @pytest.mark.parametrize("name", LINEARISATIONS)
+def test_tags_are_written_with_the_words_and_replace_those_of_the_leaves(name: str) -> None:
+    linearisation = LINEARISATIONS[name]
+    (tree,) = parse_brackets(SENTENCE)
+    actions = linearisation.actions(tree, tags=True)
+    assert [action for action in actions if action.startswith("XX")] == ["XX:DT", "XX:NN", "XX:VBZ"]
+    assert linearisation.tree(actions, [Tree("X", (), word) for word in tree.words()]) == tree
+
+
+@pytest.mark.parametrize("name", LINEARISATIONS)
 @given(tree=TREES)
 def test_a_tree_comes_back_from_its_actions(name: str, tree: Tree) -> None:
     linearisation = LINEARISATIONS[name]

@@ -16,7 +16,7 @@ END, SHIFT_ID, CLOSE_ID = 0, 2, 3
 
 
 def vocabulary(linearisation: Linearisation) -> list[str]:
-    return ["</s>", "<unk>", SHIFT, CLOSE, *(linearisation.opening + label for label in LABELS)]
+    return ["</s>", "<unk>", SHIFT, CLOSE, *(linearisation.opening + label for label in LABELS), "XX:NN", "XX:."]
 
 
 def legal_after(legal: LegalActions, written: list[int]) -> list[int]:
@@ -67,7 +67,7 @@ def test_constituents_do_not_begin_without_end(name: str, first: list[int]) -> N
     linearisation = LINEARISATIONS[name]
     legal = LegalActions(linearisation, vocabulary(linearisation), END, [3], [300])
     written, begun = list(first), 0
-    while begin := [id for id in legal_after(legal, written) if id > CLOSE_ID]:
+    while begin := [id for id in legal_after(legal, written) if CLOSE_ID < id <= CLOSE_ID + len(LABELS)]:
         begun += 1
         written += begin[:1] if name == "brackets" else [begin[0], CLOSE_ID]
         if CLOSE_ID not in legal_after(legal, written[:-1]) and name == "in-order":

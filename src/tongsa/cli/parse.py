@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
@@ -46,6 +46,16 @@ Beam = Annotated[int | None, typer.Option("--beam", help="Hypotheses kept at eac
 Device = Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class SilverOptions:
+    panel: ClassVar[str] = "Text"
+
+    silver: Annotated[
+        list[str] | None, typer.Option("--silver", help="Trees that a parser made, mixed with the right ones.")
+    ] = None
+    silver_ratio: Annotated[float, typer.Option("--silver-ratio", help="Silver trees for each right one.")] = 1.0
+
+
 @app.command("train")
 @grouped
 def train(
@@ -54,6 +64,7 @@ def train(
     valid: Valid = None,
     recipe: Annotated[str, typer.Option("--recipe", help="auto, the name of a recipe, or a TOML file.")] = "auto",
     *,
+    silver: SilverOptions,
     budget: BudgetOptions,
     machine: MachineOptions,
 ) -> None:
@@ -62,6 +73,7 @@ def train(
     Example:  tongsa parse train train.trees --valid valid.trees --out runs/parser --minutes 60
     """
     options = train_options(trees, budget, TextOptions(valid=valid), machine)
+    options = replace(options, silver=tuple(silver.silver or ()), silver_ratio=silver.silver_ratio)
     run_training(replace(options, task="parsing", recipe=recipe), out, resume=budget.resume)
 
 

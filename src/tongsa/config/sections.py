@@ -58,6 +58,8 @@ class CorpusSection:
     """Recover what is readable from damaged files and report the rest, instead of failing."""
     linearisation: Literal["brackets", "in-order"] = "in-order"
     """How a parser writes trees: the paper's brackets (§6.3), or each label after its first child."""
+    tags: bool = False
+    """Let a parser write the tag of each word (`XX:NN`) where the paper's writes `XX`."""
 
     def problems(self) -> list[str]:
         return bounds(self, max_tokens=(1, MAX_TOKENS), max_ratio=(0, MANY), held_out=(0, MANY))

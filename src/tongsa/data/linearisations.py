@@ -7,7 +7,7 @@
 
 Both have three kinds of action: XX takes the next word, a label begins a constituent (`*NP`: whose first child is what
 was completed last), and `)` ends one. In-order sequences are as long, but a label is chosen when its first child has
-been read. Tags are not part of a sequence.
+been read. With tags, XX:DT takes the next word and gives it a tag; sequences are as long as without.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from collections.abc import Sequence
 from tongsa.formats.trees import Tree
 
 SHIFT = "XX"
+TAGGED = "XX:"
+"""What stands before the tag in an action that takes a word and gives it a tag."""
 CLOSE = ")"
+
+
+def takes_word(action: str) -> bool:
+    return action == SHIFT or action.startswith(TAGGED)
 
 
 class Linearisation(ABC):
@@ -27,16 +33,16 @@ class Linearisation(ABC):
     """What stands before the label in an action."""
 
     @abstractmethod
-    def actions(self, tree: Tree) -> list[str]:
-        """Return the actions that build a tree with the root TOP."""
+    def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
+        """Return the actions that build a tree with the root TOP, with or without the tags of its words."""
 
     @abstractmethod
     def tree(self, actions: Sequence[str], leaves: Sequence[Tree]) -> Tree:
-        """Build a tree with the root TOP from legal actions."""
+        """Build a tree with the root TOP from legal actions; a leaf keeps its tag unless its action gives another."""
 
     def label(self, action: str) -> str:
-        """Return the label that an action begins; empty for XX and `)`."""
-        return action.removeprefix(self.opening) if action not in (SHIFT, CLOSE) else ""
+        """Return the label that an action begins; empty for actions that take a word and `)`."""
+        return "" if takes_word(action) or action == CLOSE else action.removeprefix(self.opening)
 
 
 class Brackets(Linearisation):
@@ -45,11 +51,11 @@ class Brackets(Linearisation):
     name = "brackets"
     opening = "("
 
-    def actions(self, tree: Tree) -> list[str]:
+    def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
         found = []
         for node, begins in _sentence(tree).nodes():
             if node.is_leaf:
-                found += [SHIFT] if begins else []
+                found += [_taking(node, tags)] if begins else []
             else:
                 found.append(f"({node.label}" if begins else CLOSE)
         return found
@@ -58,8 +64,8 @@ class Brackets(Linearisation):
         rest = iter(leaves)
         built: list[tuple[str, list[Tree]]] = [("TOP", [])]
         for action in actions:
-            if action == SHIFT:
-                built[-1][1].append(next(rest))
+            if takes_word(action):
+                built[-1][1].append(_taken(action, next(rest)))
             elif action == CLOSE:
                 label, children = built.pop()
                 built[-1][1].append(Tree(label, tuple(children)))
@@ -74,7 +80,7 @@ class InOrder(Linearisation):
     name = "in-order"
     opening = "*"
 
-    def actions(self, tree: Tree) -> list[str]:
+    def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
         found: list[str] = []
         firsts: list[bool] = []  # for each open constituent: is its first child still to come?
         labels: list[str] = []
@@ -84,7 +90,7 @@ class InOrder(Linearisation):
                 labels.append(node.label)
                 continue
             if begins:
-                found.append(SHIFT)
+                found.append(_taking(node, tags))
                 continue
             if not node.is_leaf:
                 found.append(CLOSE)
@@ -99,8 +105,8 @@ class InOrder(Linearisation):
         rest = iter(leaves)
         stack: list[Tree | str] = []  # completed trees, and the label of each open constituent after its first child
         for action in actions:
-            if action == SHIFT:
-                stack.append(next(rest))
+            if takes_word(action):
+                stack.append(_taken(action, next(rest)))
             elif action == CLOSE:
                 stack.append(_close(stack))
             else:
@@ -116,6 +122,14 @@ def _close(stack: list[Tree | str]) -> Tree:
     first = stack.pop()
     assert isinstance(first, Tree)
     return Tree(top, (first, *reversed(others)))
+
+
+def _taking(leaf: Tree, tags: bool) -> str:
+    return TAGGED + leaf.label if tags else SHIFT
+
+
+def _taken(action: str, leaf: Tree) -> Tree:
+    return leaf if action == SHIFT else Tree(action.removeprefix(TAGGED), (), leaf.word)
 
 
 LINEARISATIONS: dict[str, Linearisation] = {each.name: each for each in (Brackets(), InOrder())}

@@ -160,6 +160,9 @@ def command(record: TrainingRecord, subject: Subject) -> str:
     else:
         corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
         words = ["tongsa", "train", *map(str, corpora), *subject.command, "--recipe", str(run.recipe_file)]
+    if options and options.silver:  # only `parse train` has the option
+        corpora = [*options.corpora, *_repeated("--silver", options.silver), "--silver-ratio", f"{options.silver_ratio:g}"]
+        words = ["tongsa", "parse", "train", *corpora, "--recipe", str(run.recipe_file)]
     if options:
         words += _repeated("--valid", options.valid)
         words += ["--minutes", f"{options.minutes:g}"] if options.minutes else []

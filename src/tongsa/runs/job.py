@@ -47,6 +47,10 @@ class TrainOptions:
     """With `init`: corpora of the old domain to mix in, against forgetting."""
     mix_ratio: float = 1.0
     """With `mix`: old examples for each new one."""
+    silver: tuple[str, ...] = ()
+    """For a parser: trees that a machine made, mixed with those of `corpora`."""
+    silver_ratio: float = 1.0
+    """With `silver`: silver trees for each gold one."""
     subwords: str | None = None
     """Run directory to take the subwords from, and nothing else."""
     teacher: str | None = None
@@ -61,6 +65,10 @@ class TrainOptions:
             raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
         if self.mix and not self.init:
             raise UsageError("--mix needs --init", "Without --init, list all corpora as arguments.")
+        if self.silver and self.task != "parsing":
+            raise UsageError("--silver is for parsers", "Otherwise name all corpora one after the other.")
+        if self.silver and not self.valid:
+            raise UsageError("--silver needs --valid", "Trees that a machine made cannot tell how good a parser is.")
         if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise UsageError(f"--minutes must be above 0, not {self.minutes:g}")
         if self.seed < 0:
@@ -95,7 +103,8 @@ class Job:
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]
-        lists = {name: tuple(map(str, given[name])) for name in ("corpora", "valid", "mix", "loggers") if name in given}
+        names = ("corpora", "valid", "mix", "silver", "loggers")
+        lists = {name: tuple(map(str, given[name])) for name in names if name in given}
         return cls(
             options=TrainOptions(**{**given, **lists}), device=str(values["device"]), threads=int(values["threads"])
         )

@@ -13,7 +13,7 @@ from torch import Tensor
 from tongsa.base.devices import choose_device
 from tongsa.base.errors import DirectoryError
 from tongsa.config import Recipe
-from tongsa.data.linearisations import LINEARISATIONS, SHIFT, Linearisation
+from tongsa.data.linearisations import LINEARISATIONS, Linearisation, takes_word
 from tongsa.decoding import Search, Special, decode
 from tongsa.decoding.legal_actions import LegalActions
 from tongsa.decoding.search import length_limit
@@ -114,7 +114,7 @@ class Parser:
             yield ParsedTree(tree, best.log_probability, best.score)
 
     def leaves(self, words: Sequence[str]) -> list[Tree]:
-        """Give each word its most frequent tag in the training trees."""
+        """Give each word its most frequent tag in the training trees: a parser of tags gives it another."""
         return [Tree(self.tags.get(word) or guessed_tag(word), (), word) for word in words]
 
 
@@ -145,7 +145,8 @@ def build_parser_model(recipe: Recipe, subwords: Subwords) -> Seq2Seq:
     model = build_model(recipe.model, subwords)
     if isinstance(model, NextWordTransformer):
         begins = [piece.startswith(ACTION_MARK) for piece in subwords.source.all_pieces()]
-        model.know_words(torch.tensor(begins), actions_of(subwords.target).index(SHIFT))
+        takes = [takes_word(piece.removeprefix(ACTION_MARK)) for piece in subwords.target.all_pieces()]
+        model.know_words(torch.tensor(begins), torch.tensor(takes))
     return model
 
 

@@ -18,14 +18,16 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.config.presets import load_recipe
-from tongsa.data.linearisations import CLOSE, SHIFT, Linearisation
+from tongsa.data.batches import Batch, Rows, assemble
+from tongsa.data.linearisations import CLOSE
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
-from tongsa.data.spill import spilled
+from tongsa.data.silver import SilverMix
+from tongsa.data.spill import Pairs, spilled
 from tongsa.decoding import Search
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.evaluation.parseval import ParsevalScore, SentenceCounts, add_up, compare
 from tongsa.formats.pairs import Pair, Place, Tally
-from tongsa.formats.trees import Tree, plain_tree, read_trees
+from tongsa.formats.trees import Tree, plain_tree, read_trees, with_leaves
 from tongsa.models.contracts import Seq2Seq
 from tongsa.pages.frame import Section
 from tongsa.pages.markup import escape, table
@@ -50,7 +52,7 @@ class TreePairs:
     """Trees of files as pairs of a sentence and its actions."""
 
     files: tuple[Path, ...]
-    linearisation: Linearisation
+    recipe: Recipe
     left_out: Tally
 
     @property
@@ -68,7 +70,8 @@ class TreePairs:
 
     def __iter__(self) -> Iterator[Pair]:
         for tree, where in self.trees():
-            yield Pair(readable(tree.words()), " ".join(self.linearisation.actions(tree)), where)
+            actions = linearisation_of(self.recipe).actions(tree, tags=self.recipe.corpus.tags)
+            yield Pair(readable(tree.words()), " ".join(actions), where)
 
 
 class Parsing(Task[Parser]):
@@ -80,14 +83,17 @@ class Parsing(Task[Parser]):
         refuse_what_translation_alone_has(options, "a parser")
         recipe = load_recipe(DEFAULT_RECIPE if options.recipe == "auto" else options.recipe, options.settings)
         _selecting_metric(recipe)
-        linearisation = linearisation_of(recipe)
-        training = TreePairs(tuple(map(Path, options.corpora)), linearisation, Tally())
-        validation = TreePairs(tuple(map(Path, options.valid)), linearisation, Tally()) if options.valid else None
+        training = TreePairs(tuple(map(Path, options.corpora)), recipe, Tally())
+        validation = TreePairs(tuple(map(Path, options.valid)), recipe, Tally()) if options.valid else None
         threads = options.threads or usable_cores()
-        with spilled(training, recipe.corpus, seed=options.seed, folder=run.data, show=show) as text:
-            for line in training.left_out.lines():
+        silver = TreePairs(tuple(map(Path, options.silver)), recipe, Tally())
+        pairs = SilverMix.of(training, silver, options.silver_ratio) if options.silver else training
+        if isinstance(pairs, SilverMix):
+            show.say(f"an epoch has each gold tree {pairs.repeats:,} times and each silver tree once")
+        with spilled(pairs, recipe.corpus, seed=options.seed, folder=run.data, show=show) as text:
+            for line in (*training.left_out.lines(), *silver.left_out.lines()):
                 show.say(line)
-            subwords, recipe = _learn(training, recipe, threads, show)
+            subwords, recipe = _learn(pairs, recipe, threads, show)
             settings = PrepareSettings(directory=run.path, recipe=recipe, threads=threads, given=subwords, show=show)
             prepare_pairs(text, validation, settings)
         write_atomically(run.tags_file, tags_as_json(_tags(training)))
@@ -102,7 +108,7 @@ class Parsing(Task[Parser]):
         parser = Parser.from_weights(card, data.subwords, run.read_tags(), weights, device=device)
         gold = _gold(parser, data)
         found = [parsed.tree for parsed in parser.parse([tree.words() for tree in gold])]
-        counts = [compare([a], [b]) for a, b in zip(gold, found, strict=True)]
+        counts = [_compared(a, b) for a, b in zip(gold, found, strict=True)]
         examples = [
             {"sentence": " ".join(a.words()), "tree": str(b), "reference": str(a), "f1": add_up([count]).f1}
             for a, b, count in zip(gold, found, counts, strict=True)
@@ -133,6 +139,13 @@ class ParsingObjective(TranslationObjective):
     def build(self) -> Seq2Seq:
         return build_parser_model(self.recipe, self.data.subwords)
 
+    def batch(self, rows: Rows, seed: int) -> Batch:
+        """Words may be segmented at random; actions have one segmentation."""
+        sampling = self.recipe.subwords.sampling
+        return assemble(
+            self.data.train, rows, self.data.subwords, sampling=sampling, seed=seed, resegment_target=False
+        )
+
     def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         """Greedy parsing: cheap, and it ranks checkpoints as beam search would."""
         total, count = log_loss(model, self.data, workers)
@@ -143,7 +156,7 @@ class ParsingObjective(TranslationObjective):
         decoding = self.recipe.decoding
         search = Search(beam=1, max_extra=decoding.max_extra, max_ratio=decoding.max_ratio)
         found = parser.parse([gold[i].words() for i in mine], search)
-        counts = {i: _as_row(compare([gold[i]], [parsed.tree])) for i, parsed in zip(mine, found, strict=True)}
+        counts = {i: _as_row(_compared(gold[i], parsed.tree)) for i, parsed in zip(mine, found, strict=True)}
         rows = workers.gather_rows(counts, len(gold))
         return scores | parsing_scores(add_up(map(_from_row, rows)))
 
@@ -165,20 +178,25 @@ def _from_row(row: Sequence[int]) -> SentenceCounts:
     return SentenceCounts(matched=matched, gold=gold, test=test)
 
 
+def _compared(gold: Tree, found: Tree) -> SentenceCounts:
+    """Tags on both sides are those of the right tree, so punctuation is left out of both."""
+    return compare([gold], [with_leaves(found, gold.leaves())])
+
+
 def _gold(parser: Parser, data: Prepared) -> list[Tree]:
-    """The trees of the validation set. Tags on both sides are the parser's, so punctuation is left out of both."""
+    """The trees of the validation set; if the actions have no tags, with those that the parser gives to words."""
     return [
         parser.linearisation.tree(actions.split(), parser.leaves(sentence.split()))
         for sentence, actions in data.valid_text
     ]
 
 
-def _learn(pairs: TreePairs, recipe: Recipe, threads: int, show: Show) -> tuple[Subwords, Recipe]:
+def _learn(pairs: Pairs, recipe: Recipe, threads: int, show: Show) -> tuple[Subwords, Recipe]:
     """Learn subwords of the words, and take all actions as they are."""
     labels = {action for pair in pairs for action in pair.target.split()}
     if len(labels) > MOST_LABELS:
         raise CorpusError(f"{pairs.name} has {len(labels):,} labels", f"A parser has at most {MOST_LABELS:,}.")
-    every = " ".join(sorted({SHIFT, CLOSE, *labels}))
+    every = " ".join(sorted({CLOSE, *labels}))
     section = SubwordsSection(kind="word", size=len(labels) + 10, byte_fallback=False, character_coverage=1.0)
     actions = learn([every], section, threads)
     show.say(f"{len(labels):,} actions; learning {recipe.subwords.size:,} subwords of the words")

@@ -36,13 +36,14 @@ FIXED = {
     "teacher": "the teacher",
     "subwords": "the subwords of",
     "mix_ratio": "--mix-ratio",
+    "silver_ratio": "--silver-ratio",
 }
 """Options that a continued training must keep, by the names that users know."""
 
 PATHS = ("recipe", "init", "teacher", "subwords")
 """Those of them that may name a file or directory in several ways."""
 
-TEXTS = {"corpora": "corpus", "valid": "--valid", "mix": "--mix"}
+TEXTS = {"corpora": "corpus", "valid": "--valid", "mix": "--mix", "silver": "--silver"}
 """Options that name files of text; the text must be the same, the names need not be."""
 
 SAMPLES, SAMPLE = 64, 1 << 16

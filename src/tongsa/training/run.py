@@ -68,6 +68,8 @@ def train(
     init: str | Path | None = None,
     mix: Names = (),
     mix_ratio: float = 1.0,
+    silver: Names = (),
+    silver_ratio: float = 1.0,
     loggers: Names = (),
     resume: bool = False,
     show: Show | None = None,
@@ -93,6 +95,8 @@ def train(
         init=str(init) if init else None,
         mix=names(mix),
         mix_ratio=mix_ratio,
+        silver=names(silver),
+        silver_ratio=silver_ratio,
         loggers=names(loggers),
     )
     return train_with(options, Run(Path(out)), show or Silent(), resume=resume)

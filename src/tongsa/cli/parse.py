@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
+from tongsa.base.errors import UsageError
 from tongsa.cli.options import MachineOptions, Valid, grouped
 from tongsa.cli.train import BudgetOptions, TextOptions, run_training, train_options
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 500
 """Sentences that are parsed together, sorted by length."""
+MOST_DRAWN = 1_000
+"""Trees of one picture or page."""
 SENTENCES = "sentences"
 
 
@@ -81,26 +84,44 @@ def train(
 def sentences(
     directory: Directory,
     input: Annotated[Path | None, typer.Option("--input", help="Sentences, one a line (standard input).")] = None,
-    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees instead of writing brackets.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Separate ordinary text into sentences and words, as the training trees do.")
+    ] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Draw the trees as text instead of writing brackets.")] = False,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Also write a picture of the trees to this file.")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Also write a page: the trees, and what each bracket attended to.")
+    ] = None,
     beam: Beam = None,
     device: Device = "auto",
 ) -> None:
-    """Write the tree of each sentence; words and punctuation marks are separated by blanks.
+    """Write the tree of each sentence; without --raw, words and punctuation marks are separated by blanks.
 
     The name of this command may be left out:  tongsa parse runs/parser
 
-    Example:  echo "The dog barks ." | tongsa parse sentences runs/parser
+    Example:  echo "The dog can't bark." | tongsa parse sentences runs/parser --raw --page trees.html
     """
+    from tongsa.base.files import write_atomically
     from tongsa.formats.trees import draw_tree
+    from tongsa.pages.trees import DrawnTree, tree_page, tree_pictures
     from tongsa.tasks.parser import Parser
     from tongsa.text.lines import read_lines
 
     parser = Parser.load(directory, device=device)
     search = parser.search(beam)
     lines = read_lines(input) if input else (line.rstrip("\n") for line in sys.stdin)
-    for block in _blocks(line.split() for line in lines):
+    drawn: list[DrawnTree] = []
+    for block in _blocks(words for line in lines for words in (parser.separate(line) if raw else [line.split()])):
         for parsed in parser.parse(block, search):
             print(f"{draw_tree(parsed.tree)}\n" if draw else parsed.tree)
+            if (svg or page) and parsed.tree.children:
+                drawn.append(DrawnTree(parsed.tree, parser.attention(parsed.tree) if page else ()))
+            if len(drawn) > MOST_DRAWN:
+                raise UsageError(f"--svg and --page draw at most {MOST_DRAWN:,} trees", "Give fewer sentences.")
+    if svg:
+        write_atomically(svg, tree_pictures(drawn, alone=True))
+    if page:
+        write_atomically(page, tree_page(drawn))
 
 
 @app.command("evaluate")

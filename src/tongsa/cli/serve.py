@@ -5,14 +5,17 @@ from __future__ import annotations
 import importlib.util
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from tongsa.base.errors import MissingExtraError
+from tongsa.base.errors import MissingExtraError, TongsaError, UsageError
 from tongsa.cli.options import Beam, EngineOptions, grouped
 from tongsa.cli.translators import shipped_translators
 from tongsa.runs.names import find_translator
+
+if TYPE_CHECKING:
+    from tongsa.tasks.parser import Parser
 
 PACKAGES = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client", "python_multipart")
 
@@ -42,7 +45,7 @@ def serve(
         list[Path] | None,
         typer.Argument(
             metavar="[DIR]...",
-            help="Translators: directories, or names (default: those shipped with Tongsa).",
+            help="Translators and a parser: directories, or names (default: those shipped with Tongsa).",
             parser=find_translator,
         ),
     ] = None,
@@ -79,8 +82,13 @@ def serve(
             translator.search = replace(translator.search, beam=beam)
         return translator
 
+    parsers = [directory for directory in directories or () if _is_parser(directory)]
+    if len(parsers) > 1:
+        raise UsageError("a service has one parser", f"Remove all but one of {', '.join(map(str, parsers))}.")
+    translators = [directory for directory in directories or shipped_translators() if directory not in parsers]
     service = Service(
-        translators=Translators(directories or shipped_translators(), load),
+        translators=Translators(translators, load),
+        parser=_load_parser(parsers[0], beam, engine) if parsers else None,
         limits=parse(limits),
         workers=engine.threads or usable_cores(),
         keys=Keys.read(network.api_keys) if network.api_keys else None,
@@ -97,3 +105,22 @@ def serve(
             log_level=log_level,
         ),
     )
+
+
+def _is_parser(directory: Path) -> bool:
+    from tongsa.runs.directory import Run
+
+    try:
+        return Run(directory).read_card().task == "parsing"
+    except TongsaError:  # told when it is loaded
+        return False
+
+
+def _load_parser(directory: Path, beam: int | None, engine: EngineOptions) -> Parser:
+    from tongsa.tasks.parser import Parser
+
+    parser = Parser.load(directory, device=engine.device)
+    if beam is not None:
+        decoding = replace(parser.card.recipe.decoding, beam=beam)
+        parser.card = replace(parser.card, recipe=replace(parser.card.recipe, decoding=decoding))
+    return parser

@@ -33,8 +33,15 @@ class Linearisation(ABC):
     """What stands before the label in an action."""
 
     @abstractmethod
+    def steps(self, tree: Tree, *, tags: bool = False) -> list[tuple[str, Tree]]:
+        """Return the actions that build a tree with the root TOP, each with the node that it begins, takes or ends.
+
+        With `tags`, an action that takes a word gives it a tag.
+        """
+
     def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
-        """Return the actions that build a tree with the root TOP, with or without the tags of its words."""
+        """Return the actions alone."""
+        return [action for action, _ in self.steps(tree, tags=tags)]
 
     @abstractmethod
     def tree(self, actions: Sequence[str], leaves: Sequence[Tree]) -> Tree:
@@ -51,13 +58,13 @@ class Brackets(Linearisation):
     name = "brackets"
     opening = "("
 
-    def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
+    def steps(self, tree: Tree, *, tags: bool = False) -> list[tuple[str, Tree]]:
         found = []
         for node, begins in _sentence(tree).nodes():
             if node.is_leaf:
-                found += [_taking(node, tags)] if begins else []
+                found += [(_taking(node, tags), node)] if begins else []
             else:
-                found.append(f"({node.label}" if begins else CLOSE)
+                found.append((f"({node.label}" if begins else CLOSE, node))
         return found
 
     def tree(self, actions: Sequence[str], leaves: Sequence[Tree]) -> Tree:
@@ -80,24 +87,24 @@ class InOrder(Linearisation):
     name = "in-order"
     opening = "*"
 
-    def actions(self, tree: Tree, *, tags: bool = False) -> list[str]:
-        found: list[str] = []
+    def steps(self, tree: Tree, *, tags: bool = False) -> list[tuple[str, Tree]]:
+        found: list[tuple[str, Tree]] = []
         firsts: list[bool] = []  # for each open constituent: is its first child still to come?
-        labels: list[str] = []
+        opened: list[Tree] = []
         for node, begins in _sentence(tree).nodes():
             if begins and not node.is_leaf:
                 firsts.append(True)
-                labels.append(node.label)
+                opened.append(node)
                 continue
             if begins:
-                found.append(_taking(node, tags))
+                found.append((_taking(node, tags), node))
                 continue
             if not node.is_leaf:
-                found.append(CLOSE)
+                found.append((CLOSE, node))
                 firsts.pop()
-                labels.pop()
+                opened.pop()
             if firsts and firsts[-1]:  # what ended was the first child of the constituent around it
-                found.append(f"*{labels[-1]}")
+                found.append((f"*{opened[-1].label}", opened[-1]))
                 firsts[-1] = False
         return found
 

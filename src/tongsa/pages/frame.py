@@ -35,17 +35,20 @@ class Section:
         return f'<section id="{self.key}"><h2>{escape(self.title)}{aside}</h2>{self.content}</section>'
 
 
-def page(title: str, *, heading: str, sections: Sequence[Section], footer: str, served: str = "") -> str:
+def page(
+    title: str, *, heading: str, sections: Sequence[Section], footer: str, served: str = "", scripts: Sequence[str] = ()
+) -> str:
     """A page in the kit's style: navigation, a heading, sections. All but `title` is HTML.
 
-    The file contains everything, unless `served` is the URL of the kit's files on a server.
+    The file contains everything, unless `served` is the URL of the kit's files on a server, which may add `scripts`.
     """
     links = "".join(f'<a href="#{section.key}">{escape(section.title)}</a>' for section in sections)
     drawn = "".join(section.draw() for section in sections)
     body = f'<main><nav>{links}</nav>{heading}{drawn}<footer>{footer}</footer></main><div id="tip" hidden></div>'
     if served:
         links = "".join(f'<link rel="stylesheet" href="{served}/{name}">' for name in STYLES)
-        return _html(title, f'{body}<script src="{served}/{SCRIPT}"></script>', links)
+        run = "".join(f'<script src="{url}"></script>' for url in (f"{served}/{SCRIPT}", *scripts))
+        return _html(title, f"{body}{run}", links)
     return document(title, body, style=read(*STYLES), script=read(SCRIPT), style_attributes=True)
 
 

@@ -161,8 +161,8 @@ def command(record: TrainingRecord, subject: Subject) -> str:
         corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
         words = ["tongsa", "train", *map(str, corpora), *subject.command, "--recipe", str(run.recipe_file)]
     if options and options.silver:  # only `parse train` has the option
-        corpora = [*options.corpora, *_repeated("--silver", options.silver), "--silver-ratio", f"{options.silver_ratio:g}"]
-        words = ["tongsa", "parse", "train", *corpora, "--recipe", str(run.recipe_file)]
+        words = ["tongsa", "parse", "train", *options.corpora, *_repeated("--silver", options.silver)]
+        words += ["--silver-ratio", f"{options.silver_ratio:g}", "--recipe", str(run.recipe_file)]
     if options:
         words += _repeated("--valid", options.valid)
         words += ["--minutes", f"{options.minutes:g}"] if options.minutes else []

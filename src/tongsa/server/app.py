@@ -66,10 +66,10 @@ def application(service: Service, *, cors: Sequence[str] = (), background: bool 
         lifespan=lifespan,
         redirect_slashes=False,  # a redirect would be built from the client's own Host header
     )
-    interfaces = Interfaces(INTERFACES.values())
+    interfaces = Interfaces([*INTERFACES.values(), *_parsing(service)])
     for interface, route in interfaces:
         add_route(app, service, interface, route)
-    _add_pages(app)
+    _add_pages(app, service)
     _add_error_handlers(app, interfaces)
     if cors:
         app.add_middleware(CORSMiddleware, allow_origins=list(cors), allow_methods=["*"], allow_headers=["*"])
@@ -92,9 +92,28 @@ async def _run_in_background(service: Service) -> None:
         await service.reload()
 
 
-def _add_pages(app: FastAPI) -> None:
+def _parsing(service: Service) -> list[Interface]:
+    """The interface of the parser, if the service has one; it needs torch, which translating does without."""
+    if service.parser is None:
+        return []
+    from tongsa.server.api import parsing
+
+    return [parsing.API]
+
+
+def _add_pages(app: FastAPI, service: Service) -> None:
+    def parsing_page() -> Response:
+        from tongsa.server.api.parsing import parsing_page
+
+        return Response(parsing_page(keys=service.keys is not None), media_type="text/html")
+
+    if service.parser is not None:
+        app.add_api_route("/parse", parsing_page, methods=["GET", "HEAD"], include_in_schema=False)
+
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
+        if service.parser is not None and not service.translators.directions:
+            return parsing_page()
         return FileResponse(PAGE / "index.html", headers={"cache-control": "no-cache"})
 
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)

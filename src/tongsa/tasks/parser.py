@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -24,6 +25,8 @@ from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.lines import tidy
+from tongsa.text.penn import PennTokenizer
+from tongsa.text.sentences import split
 from tongsa.text.subwords import END, Subwords, Vocabulary
 
 PARSING = "parsing"
@@ -112,6 +115,43 @@ class Parser:
             best = hypotheses[0]
             tree = self.linearisation.tree([self.actions[id] for id in best.ids], self.leaves(sentences[row]))
             yield ParsedTree(tree, best.log_probability, best.score)
+
+    @torch.no_grad()
+    def attention(self, tree: Tree) -> list[list[float]]:
+        """What each node of a tree attended to when it was begun or taken: its weights over the words.
+
+        Nodes are in the order in which they begin in `tree.nodes()`; one that is not written, as the root mostly, has
+        no weights. They are the mean over layers and heads of the decoder's attention to the source.
+        """
+        words = tree.words()
+        ids = [*self.subwords.source.encode(readable(words)), END]
+        source = torch.tensor([ids], device=self.device)
+        steps = self.linearisation.steps(tree, tags=self.card.recipe.corpus.tags)
+        written = [self.subwords.target.pad, *(self.actions.index(action) for action, _ in steps)]
+        target = torch.tensor([written], device=self.device)
+        seen = self.model.attend(source, torch.ones_like(source, dtype=torch.bool), target)
+        weights = torch.stack([layer[0].mean(dim=0) for layer in seen.cross]).mean(dim=0)  # (steps, source)
+        begins = [piece.startswith(ACTION_MARK) for piece in self.subwords.source.pieces(ids)]
+        word = (torch.tensor(begins, device=self.device).cumsum(dim=0) - 1)[:-1]  # the end of the sentence is no word
+        over_words = weights.new_zeros(len(weights), len(words)).index_add_(1, word, weights[:, :-1])
+        first: dict[int, int] = {}
+        for step, (_, node) in enumerate(steps):
+            first.setdefault(id(node), step)
+        return [
+            over_words[first[id(node)]].tolist() if id(node) in first else []
+            for node, begins_here in tree.nodes()
+            if begins_here
+        ]
+
+    @cached_property
+    def tokenizer(self) -> PennTokenizer:
+        """Separates the words of ordinary text as the training trees do."""
+        return PennTokenizer.of(self.tags)
+
+    def separate(self, text: str) -> list[list[str]]:
+        """Separate ordinary text into sentences, and these into words."""
+        sentences = (self.tokenizer.words(sentence) for sentence in split(text, "en"))
+        return [words for words in sentences if words]
 
     def leaves(self, words: Sequence[str]) -> list[Tree]:
         """Give each word its most frequent tag in the training trees: a parser of tags gives it another."""

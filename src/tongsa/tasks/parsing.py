@@ -142,9 +142,7 @@ class ParsingObjective(TranslationObjective):
     def batch(self, rows: Rows, seed: int) -> Batch:
         """Words may be segmented at random; actions have one segmentation."""
         sampling = self.recipe.subwords.sampling
-        return assemble(
-            self.data.train, rows, self.data.subwords, sampling=sampling, seed=seed, resegment_target=False
-        )
+        return assemble(self.data.train, rows, self.data.subwords, sampling=sampling, seed=seed, resegment_target=False)
 
     def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         """Greedy parsing: cheap, and it ranks checkpoints as beam search would."""

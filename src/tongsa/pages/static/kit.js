@@ -46,6 +46,17 @@
     svg.addEventListener("pointerleave", () => { cursor.replaceChildren(); hide(); });
   }
 
+  // A bracket of a tree inks the words that it attended to. On the document, so that trees may be added later.
+  const inked = (event) => {
+    const node = event.target.closest?.("[data-weights]");
+    for (const ink of document.querySelectorAll(".tree .ink")) ink.style.fillOpacity = 0;
+    if (!node) return;
+    const inks = node.parentElement.querySelectorAll(".ink");
+    node.dataset.weights.split(" ").forEach((weight, i) => { inks[i].style.fillOpacity = Math.sqrt(weight); });
+  };
+  document.addEventListener("pointerover", inked);
+  document.addEventListener("focusin", inked);
+
   const weights = (image) => {
     const canvas = document.createElement("canvas");
     canvas.width = image.naturalWidth;

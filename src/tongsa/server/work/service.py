@@ -24,6 +24,7 @@ from tongsa.server.work.translators import TranslatorChain, Translators
 from tongsa.text.detection import percentages
 
 if TYPE_CHECKING:
+    from tongsa.tasks.parser import Parser
     from tongsa.translation.glossary import Glossary
     from tongsa.translation.translator import Translator
 
@@ -38,6 +39,7 @@ class Service:
     keys: Keys | None = None
     data: Path | None = None
     """Folder for data that survives a restart: glossaries, suggestions, the characters that keys have used."""
+    parser: Parser | None = None
     metrics: Metrics = field(default_factory=Metrics)
 
     def __post_init__(self) -> None:

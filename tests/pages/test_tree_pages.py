@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from lxml import etree
 
@@ -29,10 +30,10 @@ def test_parents_stand_above_their_children_and_words_do_not_touch() -> None:
         for element in drawn(TREE).iter(f"{SVG}text")
     }
     assert places["TOP"][1] < places["S"][1] < places["VP"][1] < places["ADVP"][1] < places["RB"][1]
-    inks = [element for element in drawn(TREE).iter(f"{SVG}rect")]
+    inks = list(drawn(TREE).iter(f"{SVG}rect"))
     spans = [(float(ink.get("x") or 0), float(ink.get("width") or 0)) for ink in inks]
     assert len(spans) == len(TREE.words())
-    assert all(left + width < right for (left, width), (right, _) in zip(spans, spans[1:], strict=False))
+    assert all(left + width < right for (left, width), (right, _) in pairwise(spans))
 
 
 def test_nodes_carry_what_they_attended_to() -> None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from typer.testing import CliRunner
 
 import tongsa
 from tongsa.base.errors import DirectoryError, RecipeError, UsageError
 from tongsa.cli.main import application
+from tongsa.data.batches import assemble
+from tongsa.data.prepare import Prepared
 from tongsa.formats.trees import Tree, parse_brackets
 from tongsa.runs.directory import Run
+from tongsa.runs.job import TrainOptions
 from tongsa.tasks.parser import Parser, guessed_tag, readable
+from tongsa.tasks.parsing import ParsingObjective
 
 SETTINGS = {
     "model.d_model": "32",
@@ -93,32 +99,70 @@ def test_it_learns_a_grammar_and_every_tree_is_over_the_words(trained: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("linearisation", "architecture"), [("brackets", "transformer-next-word"), ("in-order", "lstm-attention")]
+    ("linearisation", "architecture", "tags"),
+    [
+        ("brackets", "transformer-next-word", "true"),
+        ("brackets", "lstm-attention", "false"),
+        ("in-order", "lstm-attention", "true"),
+    ],
 )
 def test_other_linearisations_and_models_are_trained_alike(
-    treebank: Path, tmp_path: Path, linearisation: str, architecture: str
+    treebank: Path, tmp_path: Path, linearisation: str, architecture: str, tags: str
 ) -> None:
-    changes = {"corpus__linearisation": linearisation, "training__updates": "2"}
-    if architecture == "lstm-attention":
-        recipe = tmp_path / "lstm.toml"
-        recipe.write_text(
-            '[corpus]\nmax_ratio = 0\n[model]\narchitecture = "lstm-attention"\nd_model = 16\n'
-            '[subwords]\nsize = 120\n[training]\nschedule = "cosine"\n'
-        )
-        settings = {name: value for name, value in SETTINGS.items() if not name.startswith(("model.", "subwords."))}
-        parser = tongsa.train(
-            treebank / "train.trees",
-            task="parsing",
-            recipe=str(recipe),
-            out=tmp_path / "run",
-            settings={**settings, "training.updates": "2"},
-            threads=1,
-            device="cpu",
-        )
-    else:
-        parser = train(treebank, tmp_path / "run", **changes)
+    """An architecture without keys of its own is chosen with one --set."""
+    kept = ("model.d_model", "model.dropout")
+    settings = {key: value for key, value in SETTINGS.items() if not key.startswith("model.") or key in kept}
+    if architecture == "transformer-next-word":
+        settings = SETTINGS
+    parser = tongsa.train(
+        treebank / "train.trees",
+        valid=treebank / "valid.trees",
+        task="parsing",
+        out=tmp_path / "run",
+        settings={
+            **settings,
+            "corpus.linearisation": linearisation,
+            "corpus.tags": tags,
+            "model.architecture": architecture,
+            "training.updates": "2",
+        },
+        threads=1,
+        device="cpu",
+    )
+    assert parser.card.recipe.model.architecture == architecture
     words = ["the", "cat", "finds", "a", "house", "."]
-    assert parser.parse([words])[0].tree.words() == words
+    tree = parser.parse([words])[0].tree
+    assert tree.words() == words
+    weights = parser.attention(tree)
+    nodes = [node for node, begins in tree.nodes() if begins]
+    assert len(weights) == len(nodes)
+    assert {len(row) for row in weights[1:]} == {len(words)}  # the root may go without saying
+    assert all(0 < sum(row) <= 1.001 for row in weights if row)
+
+
+def test_silver_trees_are_mixed_with_gold_ones(treebank: Path, tmp_path: Path) -> None:
+    silver = tmp_path / "silver.trees"
+    silver.write_text("".join(f"{tree.replace('(NN dog)', '(NN wolf)')}\n" for tree in sentences(700, 3)))
+    settings = {**SETTINGS, "training.updates": "2"}
+    options = {
+        "valid": treebank / "valid.trees",
+        "task": "parsing",
+        "settings": settings,
+        "threads": 1,
+        "device": "cpu",
+    }
+    gold = treebank / "train.trees"
+    parser = tongsa.train(gold, out=tmp_path / "run", silver=silver, silver_ratio=1.2, **options)
+    assert len(Prepared.open(tmp_path / "run").train.source) == 2 * 300 + 700
+    assert "wolf" not in parser.tags  # tags are those of gold trees
+    assert "--silver-ratio 1.2" in (tmp_path / "run" / "report.html").read_text()
+    tongsa.train(gold, out=tmp_path / "run", silver=silver, silver_ratio=1.2, resume=True, **options)
+    with pytest.raises(UsageError, match="--silver-ratio"):
+        tongsa.train(gold, out=tmp_path / "run", silver=silver, silver_ratio=2.0, resume=True, **options)
+    with pytest.raises(UsageError, match="--silver needs --valid"):
+        tongsa.train(gold, out=tmp_path / "other", silver=silver, task="parsing")
+    with pytest.raises(UsageError, match="--silver is for parsers"):
+        tongsa.train(gold, out=tmp_path / "other", silver=silver, source="en", target="de")
 
 
 def test_a_resumed_training_has_the_same_weights(treebank: Path, tmp_path: Path) -> None:
@@ -148,6 +192,32 @@ def test_sentences_are_parsed_and_trees_scored_by_the_commands(trained: Path, tr
     assert "20 trees over their words" in scored.stdout
     assert "labelled F1" in scored.stdout
     assert len(output.read_text().splitlines()) == 20
+
+
+def test_ordinary_text_is_separated_parsed_and_drawn(trained: Path, tmp_path: Path) -> None:
+    svg, page = tmp_path / "trees.svg", tmp_path / "trees.html"
+    run = CliRunner()
+    options = ["--raw", "--svg", str(svg), "--page", str(page)]
+    parsed = run.invoke(
+        application("parse"), ["parse", str(trained), *options], input="The dog can't see. (A cat!)\n\n"
+    )
+    assert parsed.exit_code == 0, parsed.output
+    found = [tree.words() for tree in parse_brackets(parsed.stdout)]
+    assert found == [["The", "dog", "ca", "n't", "see", "."], ["-LRB-", "A", "cat", "!", "-RRB-"]]
+    assert svg.read_text().startswith("<svg")
+    assert svg.read_text().count(">cat<") == 1
+    assert page.read_text().count("<figure") == 2
+    assert "data-weights" in page.read_text()
+
+
+def test_actions_are_not_segmented_at_random(trained: Path) -> None:
+    """With subwords.sampling, words are; an action in pieces would be unknown."""
+    data, rows = Prepared.open(trained), np.arange(20)
+    recipe = Run(trained).read_card().recipe.with_settings({"subwords.sampling": "0.9"})
+    objective = ParsingObjective(data, recipe, TrainOptions(corpora=("x",), task="parsing"), {})
+    plain = assemble(data.train, rows, data.subwords, sampling=0.0, seed=1)
+    assert torch.equal(objective.batch(rows, seed=1).labels, plain.labels)
+    assert not torch.equal(assemble(data.train, rows, data.subwords, sampling=0.9, seed=1).labels, plain.labels)
 
 
 def test_what_does_not_fit_is_refused(trained: Path, treebank: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def drawn(tree: Tree, attention: list[list[float]] | None = None) -> etree._Elem
 
 
 def test_every_label_tag_and_word_is_written_once_and_escaped() -> None:
-    texts = [element.text for element in drawn(TREE).iter(f"{SVG}text")]
+    texts = [element.text or "" for element in drawn(TREE).iter(f"{SVG}text")]
     labels = [node.label for node, begins in TREE.nodes() if begins]
     assert sorted(texts) == sorted([*labels, *TREE.words()])
 

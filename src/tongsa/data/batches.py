@@ -172,14 +172,11 @@ class PairOrder(EpochOrder):
         return max(1, int(within.sum()))
 
 
-def assemble(
-    pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int, resegment_target: bool = True
-) -> Batch:
+def assemble(pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int) -> Batch:
     """Build the tensors of a chunk; with `sampling`, its sentences are segmented at random."""
     source, target = _sentences(pairs.source, rows), _sentences(pairs.target, rows)
     if sampling:
         source = [np.array(ids) for ids in subwords.source.resegment([s.tolist() for s in source], sampling, seed)]
-    if sampling and resegment_target:
         target = [np.array(ids) for ids in subwords.target.resegment([t.tolist() for t in target], sampling, seed)]
     source_pad, target_pad = subwords.source.pad, subwords.target.pad
     read = _padded(source, source_pad, after=END)

@@ -18,7 +18,6 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, SubwordsSection
 from tongsa.config.presets import load_recipe
-from tongsa.data.batches import Batch, Rows, assemble
 from tongsa.data.linearisations import CLOSE
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.silver import SilverMix
@@ -138,11 +137,6 @@ class ParsingObjective(TranslationObjective):
 
     def build(self) -> Seq2Seq:
         return build_parser_model(self.recipe, self.data.subwords)
-
-    def batch(self, rows: Rows, seed: int) -> Batch:
-        """Words may be segmented at random; actions have one segmentation."""
-        sampling = self.recipe.subwords.sampling
-        return assemble(self.data.train, rows, self.data.subwords, sampling=sampling, seed=seed, resegment_target=False)
 
     def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         """Greedy parsing: cheap, and it ranks checkpoints as beam search would."""

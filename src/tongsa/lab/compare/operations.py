@@ -41,7 +41,7 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
         real = batch.labels != data.subwords.target.pad
         with (
             sdpa_kernel(SDPBackend.MATH),
-            _recurrent_layers_taken_apart(),
+            recurrent_layers_taken_apart(),
             FlopCounterMode(display=False) as counter,
         ):
             features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
@@ -55,7 +55,7 @@ def flops_per_token(model: Seq2Seq, recipe: Recipe, data: Prepared, *, seed: int
 
 
 @contextmanager
-def _recurrent_layers_taken_apart() -> Iterator[None]:
+def recurrent_layers_taken_apart() -> Iterator[None]:
     """Disable oneDNN, which computes an LSTM in one operation that torch does not count."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about a setting for GPUs that is changed along with this one

@@ -45,7 +45,12 @@ PANELS: dict[str, dict[str, str]] = {
 }
 """Commands by panel of the help: module and function. A module is imported when its command, or all help, is needed."""
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
-GROUPS = {"corpus": "Train", "parse": "Measure and look inside", "lab": "Measure and look inside"}
+GROUPS = {
+    "corpus": "Train",
+    "parse": "Measure and look inside",
+    "lab": "Measure and look inside",
+    "paper": "Measure and look inside",
+}
 """Groups of commands, each the `app` of its module, by panel."""
 OLD = {"compare": "compare:compare", "babi": "babi:babi", "lm": "lm:lm"}
 """Commands of version 0.1 that are in the group lab now."""

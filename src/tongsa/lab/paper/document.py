@@ -10,6 +10,7 @@ from pathlib import Path
 import tongsa
 from tongsa.base.files import write_atomically
 from tongsa.evaluation.significance import aligned
+from tongsa.lab.compare.table import markdown_table, scientific
 from tongsa.lab.paper.published import PAPER
 from tongsa.pages.frame import Section, heading, page
 from tongsa.pages.markup import escape, table
@@ -89,18 +90,10 @@ class PaperTable:
         return written
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
 def figure(value: float | None, digits: int) -> str:
     return NOTHING if value is None else f"{value:.{digits}f}"
 
 
 def cost(value: float | None) -> str:
     """FLOPs in scientific notation: 3.3e18."""
-    if value is None:
-        return NOTHING
-    mantissa, _, exponent = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(exponent)}"
+    return NOTHING if value is None else scientific(value)

@@ -74,6 +74,7 @@ def row_recipe(name: str, options: Table3Options, updates: int | None) -> Recipe
     model, training = values["model"], values["training"]
     for keys, divisor in ((WIDTHS, options.scale), (LAYERS, options.depth)):
         model |= {key: model[key] // divisor for key in keys}
+    model["max_positions"] = max(256, model["max_positions"] // options.scale)
     training |= {"average": 1, "checkpoint_every": 0}
     if options.scale > 1:
         training |= SMALL_TRAINING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +18,11 @@ from tongsa.pages.markup import escape, table
 def measured(question: Question, lab: Lab) -> Values:
     """The values of a question: those of an earlier run with the same settings, or new ones."""
     file = lab.folder / f"{question.name}.json"
-    settings = {"seeds": lab.seeds, "run": str(lab.run.resolve()) if lab.run else None}
+    settings = {
+        "seeds": lab.seeds,
+        "run": str(lab.run.resolve()) if lab.run else None,
+        "effort": dataclasses.asdict(lab.effort),
+    }
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
         if kept["settings"] == settings:

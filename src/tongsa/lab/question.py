@@ -25,6 +25,17 @@ LANGUAGES = ("en", "ko")
 
 
 @dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much is trained; chosen so that a question takes at most a few minutes on two cores."""
+
+    updates: int = 300
+    pairs: int = 6000
+    """Pairs of the built-in grammar to train on."""
+    held_out: int = 200
+    """Pairs to measure perplexity and BLEU with."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lab:
     """What an experiment works with."""
 
@@ -35,6 +46,7 @@ class Lab:
     run: Path | None = None
     """A translator of the user to look at, where the question allows it."""
     threads: int = 1
+    effort: Effort = Effort()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.evaluation.significance import aligned
-from tongsa.lab.question import Answer, Lab, Question, Values, words_in
+from tongsa.lab.question import LANGUAGES, Answer, Lab, Question, Values, words_in
 from tongsa.pages.frame import Section, heading, page
 from tongsa.pages.markup import escape, table
 
@@ -69,11 +69,13 @@ def as_page(questions: Sequence[Question], values: Sequence[Values], language: s
 
 def answer_questions(questions: Sequence[Question], lab: Lab, language: str, out: Path) -> list[str]:
     """Measure and write the page `out`; return the answers as text."""
-    if language not in ("en", "ko"):
-        raise UsageError(f"no answers in {language!r}", "Known: en, ko")
+    if language not in LANGUAGES:
+        raise UsageError(f"no answers in {language!r}", f"Known: {', '.join(LANGUAGES)}")
+    if lab.run and not any(question.takes_run for question in questions):
+        raise UsageError(f"{questions[0].name} is answered without a translator", f"Leave {lab.run} out.")
     values, texts = [], []
     for question in questions:
-        found = measured(question, lab)
+        found = measured(question, lab if question.takes_run else dataclasses.replace(lab, run=None))
         values.append(found)
         texts.append(as_text(question, question.answer(found, words_in(language)), language))
     write_atomically(out, as_page(questions, values, language))

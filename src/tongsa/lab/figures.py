@@ -75,3 +75,26 @@ def intervals(title: str, under: str, values: Mapping[str, Mean], *, note: str =
 
 def _room(name: str) -> float:
     return sum(11.0 if ord(letter) >= 0x1100 else 6.2 for letter in name)
+
+
+def points(title: str, values: Mapping[str, Sequence[tuple[float, float]]], *, note: str = "") -> str:
+    """Points in a plane, a colour for each name; both axes have the same scale, which has no meaning of its own."""
+    width, height, room = 470, 300, 14
+    xs, ys = ([point[axis] for group in values.values() for point in group] for axis in (0, 1))
+    half = max(max(xs) - min(xs), (max(ys) - min(ys)) * width / height, 1e-9) / 2
+    middle = ((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2)
+    across = Axis(middle[0] - half, middle[0] + half, room, width - room)
+    up = Axis(middle[1] - half * height / width, middle[1] + half * height / width, height - room, room)
+    kinds = {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(values)}
+    drawn = "".join(
+        f'<circle class="mark {kinds[name]}" cx="{across.at(x)}" cy="{up.at(y)}" r="4"><title>{escape(name)}</title>'
+        "</circle>"
+        for name, group in values.items()
+        for x, y in group
+    )
+    legend = "".join(f'<span class="key {kind}">{escape(name)}</span>' for name, kind in kinds.items())
+    return (
+        f'<figure class="chart wide"><figcaption><b>{escape(title)}</b> <span>{escape(note)}</span>'
+        f'<span class="keys many">{legend}</span></figcaption>'
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">{drawn}</svg></figure>'
+    )

@@ -28,11 +28,13 @@ LANGUAGES = ("en", "ko")
 class Effort:
     """How much is trained; chosen so that a question takes at most a few minutes on two cores."""
 
-    updates: int = 300
+    updates: int = 400
     pairs: int = 6000
     """Pairs of the built-in grammar to train on."""
     held_out: int = 200
     """Pairs to measure perplexity and BLEU with."""
+    subwords: int = 1000
+    """Pieces of the vocabulary."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,8 @@ class Question:
     korean: str
     measure: Callable[[Lab], Values]
     answer: Callable[[Values, Words], Answer]
+    takes_run: bool = False
+    """Whether it can look at a translator of the user."""
 
 
 def words_in(language: str) -> Words:

@@ -14,11 +14,10 @@ import json
 import math
 import multiprocessing
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import torch
 
@@ -29,19 +28,15 @@ from tongsa.config import Recipe
 from tongsa.config.recipe import parse_settings
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import spilled
-from tongsa.decoding import Search
 from tongsa.demo.grammar import corpus
-from tongsa.engines.native import NativeEngine
-from tongsa.evaluation.metrics import score
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.grid import Cell, cells, consecutive, run_grid, waiting_for
 from tongsa.lab.question import Effort, Lab, Values
-from tongsa.models.contracts import Seq2Seq
+from tongsa.lab.trained import Trained
 from tongsa.models.weights import build_model, load_weights, named_weights
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import SingleWorker
-from tongsa.text.subwords import END, Subwords
 from tongsa.training.checkpoint import latest, save_checkpoint
 from tongsa.training.loop import Callbacks, Step, Trainer
 from tongsa.training.run import share_prepared
@@ -51,7 +46,6 @@ Settings = Mapping[str, str]
 """What a variant changes in the small model's recipe: {"model.heads": "1"}."""
 
 BASE: dict[str, str] = {
-    "subwords.size": "1000",
     "model.d_model": "64",
     "model.d_ff": "256",
     "model.heads": "4",
@@ -80,32 +74,9 @@ class Text:
     name: str = "all"
     longest: int = 0
     """Words of the longest Korean sentence to train on (0: any)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trained:
-    """A trained model, to look at."""
-
-    model: Seq2Seq
-    subwords: Subwords
-    pairs: Sequence[tuple[str, str]]
-    """Held-out sources and their references."""
-    seed: int = 1
-
-    def bleu(self, pairs: Sequence[tuple[str, str]]) -> float:
-        """BLEU of greedy translations of these sources."""
-        subwords = self.subwords
-        engine = NativeEngine(
-            self.model,
-            source_pad=subwords.source.pad,
-            target_pad=subwords.target.pad,
-            end=END,
-            unwritable=subwords.target.unwritable,
-        )
-        sources = [subwords.source.encode(source) for source, _ in pairs]
-        found = engine.translate(sources, Search(beam=1, max_ratio=1.5, max_extra=10))
-        texts = [subwords.target.decode(hypotheses[0].ids) for hypotheses in found]
-        return score(texts, [reference for _, reference in pairs], "en", ["bleu"])["bleu"].score
+    added: tuple[tuple[str, str], ...] = ()
+    """Pairs to train on besides those of the grammar, each `times` times."""
+    times: int = 1
 
 
 Look = Callable[[Trained], Values]
@@ -127,7 +98,11 @@ class Plan:
 
     @property
     def prepared(self) -> Path:
-        return self.folder / "text" / f"{self.text.name}.{self.effort.pairs}"
+        return self.folder / "text" / f"{self.text.name}.{self.effort.pairs}.{self.effort.subwords}"
+
+    @property
+    def base(self) -> Settings:
+        return {**BASE, "subwords.size": str(self.effort.subwords)}
 
     def directory(self, cell: Cell) -> Path:
         return self.folder / "trainings" / f"{cell.row}.{self.text.name}.{cell.seed}"
@@ -135,7 +110,7 @@ class Plan:
     def recipe(self, row: str) -> Recipe:
         changes = self.variants[row]
         updates = str(self.effort.updates)
-        settings = {**BASE, "training.updates": updates, "training.validate_every": updates}
+        settings = {**self.base, "training.updates": updates, "training.validate_every": updates}
         if "model.architecture" in changes:  # it has keys of its own
             settings = {key: settings[key] for key in settings if key not in TRANSFORMER_ONLY}
         return Recipe.from_values(parse_settings({**settings, **changes}), f"the recipe of {row}")
@@ -144,7 +119,8 @@ class Plan:
         """What a result depends on."""
         return {
             "recipe": self.recipe(cell.row).to_toml(),
-            "text": [self.text.name, self.text.longest, self.effort.pairs, self.effort.held_out],
+            "text": [self.text.name, self.text.longest, self.text.times, len(self.text.added)],
+            "pairs": [self.effort.pairs, self.effort.held_out],
         }
 
 
@@ -181,7 +157,7 @@ def train_variants(
     return found
 
 
-class _another_process:  # noqa: N801  a context, used as a function
+class _another_process:
     """Trains the same grid in another process until the block ends."""
 
     def __init__(self, plan: Plan) -> None:
@@ -206,7 +182,9 @@ def _train_grid(plan: Plan) -> dict[str, list[Values]]:
         show=plan.show,
     )
     if results.failed:
-        raise TrainingError("a small training failed", *(f"{cell.label}: {why}" for cell, why in results.failed.items()))
+        raise TrainingError(
+            "a small training failed", *(f"{cell.label}: {why}" for cell, why in results.failed.items())
+        )
     return {name: list(found.values()) for name, found in results.by_row().items()}
 
 
@@ -219,12 +197,13 @@ def _prepare(plan: Plan) -> None:
         train, valid, _ = corpus(plan.effort.pairs * (4 if plan.text.longest else 1), plan.effort.held_out, 0, seed=1)
         if plan.text.longest:
             train = [pair for pair in train if len(pair[0].split()) <= plan.text.longest][: plan.effort.pairs]
+        train += plan.text.added * plan.text.times
         files = {"train": train, "valid": valid}
         for name, pairs in files.items():
             for side, language in enumerate(("ko", "en")):
                 lines = "".join(pair[side] + "\n" for pair in pairs)
                 write_atomically(plan.prepared / f"{name}.{language}", lines)
-        recipe = Recipe().with_settings(BASE)
+        recipe = Recipe().with_settings(plan.base)
         training, held_out = (
             open_corpus([str(plan.prepared / name)], Reading(source="ko", target="en")) for name in files
         )
@@ -293,7 +272,7 @@ def _trained(run: Run, seed: int) -> Trained:
     recipe, _ = run.read_job()
     checkpoint = latest(run.checkpoints)
     assert checkpoint is not None, "the training ended with one"
-    model = cast(Seq2Seq, build_model(recipe.model, data.subwords))
+    model = build_model(recipe.model, data.subwords)
     load_weights(model, checkpoint.weights())
     torch.manual_seed(seed)
-    return Trained(model=model.eval(), subwords=data.subwords, pairs=data.valid_text, seed=seed)
+    return Trained(model=model.eval(), subwords=data.subwords, pairs=data.valid_text)

@@ -1,4 +1,5 @@
-"""Why are dot products divided by sqrt(d_k) (§3.2.1)? Entropy of the softmax and the gradient through it, as d_k grows.
+"""Why are dot products divided by sqrt(d_k) (§3.2.1)? Entropy of the softmax and the gradient through it, as d_k grows;
+and a model trained without it.
 
 Queries and keys have independent components of mean 0 and variance 1, as the paper's footnote 4 assumes.
 """
@@ -9,13 +10,22 @@ import math
 
 from tongsa.lab.figures import lines
 from tongsa.lab.question import Answer, Lab, Question, Values, Words, mean_of
+from tongsa.lab.variants import Variants, worse_or_not
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 KEYS = 32
 QUERIES = 256
+TRAINED = {"one-head": {"model.heads": "1"}, "unscaled": {"model.heads": "1", "model.attention": "dot-product"}}
+"""One head, so that d_k is 64 as in the paper."""
 
 
 def measure(lab: Lab) -> Values:
+    from tongsa.lab.small_trainings import train_variants
+
+    return {**_softmax(lab), "trained": train_variants(lab, TRAINED)}
+
+
+def _softmax(lab: Lab) -> Values:
     """For each d_k, with and without the scale, one value per seed: entropy of the weights in bits, and the length of
     the gradient of the output with respect to the scores."""
     import torch
@@ -71,6 +81,22 @@ def answer(values: Values, words: Words) -> Answer:
             f"여기서는 스케일의 효과가 뚜렷하지 않다. d_k = {widths[-1]}에서 나눌 때의 그래디언트 중앙값은 "
             f"나누지 않을 때의 {ratio:.3g}배다. 논문이 추측한 이유는 확인되지 않는다.",
         )
+    trained = Variants(
+        results=values["trained"], names={"one-head": names["scaled"], "unscaled": names["unscaled"]}, words=words
+    )
+    after = worse_or_not(
+        trained.verdict("unscaled"),
+        words("Trained without the scale, the small model is worse.", "나누지 않고 학습하면 작은 모델은 더 나쁘다."),
+        words(
+            "Trained without it, the small model is not clearly worse: it learns smaller queries and keys.",
+            "나누지 않고 학습해도 작은 모델은 확실히 나쁘지 않다. 쿼리와 키를 작게 배운다.",
+        ),
+        words(
+            "Trained without the scale, the small model is even better.",
+            "나누지 않고 학습한 작은 모델이 오히려 더 좋다.",
+        ),
+    )
+    conclusion = f"{conclusion} {after} {trained.all_told()}"
     rows = [
         [str(width)] + [means[name][place][what].text(3) for what in (0, 1) for name in names]
         for place, width in enumerate(widths)
@@ -104,6 +130,7 @@ def answer(values: Values, words: Words) -> Answer:
                 across_logarithmic=True,
                 logarithmic=True,
             ),
+            *trained.figures(),
         ],
     )
 

@@ -145,6 +145,7 @@ class QuestionAnswering(Task[QuestionAnswerer]):
         if not (train and valid):
             raise CorpusError(f"{len(questions):,} questions are too few for training and validation")
         lexicon = Lexicon.of(questions)
+        linear_share(recipe, len(train))
         show.say(f"{len(train):,} questions to train on, {len(valid):,} held out, {len(lexicon):,} words")
         save_questions(run.data / "train.jsonl", train)
         save_questions(run.data / "valid.jsonl", valid)
@@ -202,9 +203,7 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
         self.examples = len(self.train)
         self.linear_start = recipe.training.schedule == LINEAR_START
         self.linear = self.linear_start
-        epochs = recipe.training.updates / -(-len(self.train) // recipe.training.batch_tokens)
-        self.linear_share = section.linear_epochs / epochs
-        """Fraction of the budget after which the linear start ends; 0 if the validation loss decides."""
+        self.linear_share = linear_share(recipe, len(self.train))
         self.order = ExampleOrder(
             examples=len(self.train),
             batch=recipe.training.batch_tokens,
@@ -313,6 +312,18 @@ def _memory_network(recipe: Recipe) -> MemoryNetworkSection:
             f"the architecture {recipe.model.architecture} cannot answer questions", "Use:  --recipe babi"
         )
     return recipe.model
+
+
+def linear_share(recipe: Recipe, questions: int) -> float:
+    """Fraction of the updates after which the linear start ends; 0 if the validation loss decides."""
+    section = _memory_network(recipe)
+    epochs = recipe.training.updates / -(-questions // recipe.training.batch_tokens)
+    if recipe.training.schedule == LINEAR_START and section.linear_epochs >= epochs:
+        raise RecipeError(
+            f"model.linear_epochs is {section.linear_epochs}, and training.updates allows only {epochs:.1f} epochs",
+            "After the linear start as many epochs follow with softmax as there are updates for: set more of them.",
+        )
+    return section.linear_epochs / epochs
 
 
 def _with_max_words(recipe: Recipe, questions: Sequence[Question]) -> Recipe:

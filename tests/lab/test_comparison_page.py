@@ -7,9 +7,11 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import tongsa
 from tongsa.evaluation.significance import TestedScore, chance
 from tongsa.lab.compare.comparison import Comparison
-from tongsa.lab.compare.html import draw_comparison
+from tongsa.lab.compare.html import COLOURS, draw_comparison
+from tongsa.lab.compare.plan import ALL_MODELS
 from tongsa.lab.compare.table import cells, markdown, terminal
 
 Finished = tuple[Path, Comparison]
@@ -86,6 +88,12 @@ def test_markdown_rows_have_as_many_cells_as_their_head(finished: Finished) -> N
     for block in markdown([finished[1]]).strip().split("\n\n"):
         if block.startswith("|"):
             assert len({line.count("|") - line.count("\\|") for line in block.split("\n")}) == 1
+
+
+def test_all_models_have_colours_of_their_own() -> None:
+    assert len(ALL_MODELS) <= COLOURS
+    style = (Path(tongsa.__file__).parent / "pages" / "static" / "kit.css").read_text(encoding="utf-8")
+    assert all(f".m{i} {{" in style for i in range(COLOURS))
 
 
 def test_a_sure_difference_is_marked() -> None:

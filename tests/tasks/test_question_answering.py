@@ -147,7 +147,7 @@ def test_a_linear_start_of_a_fixed_length_ends_after_that_many_epochs_whatever_t
     assert not found.stage_ends(0, 99, 0.2)
     assert found.stage_ends(0, 0, 0.3)
     assert not objective(babi(training__schedule="annealed", model__linear_epochs="3")).stage_ends(0, 99, 0.9)
-    with pytest.raises(RecipeError, match="allows only 10.0 epochs"):
+    with pytest.raises(RecipeError, match=r"allows only 10\.0 epochs"):
         objective(babi(training__updates=str(updates), model__linear_epochs="10"))
 
 

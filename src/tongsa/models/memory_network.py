@@ -175,8 +175,8 @@ def position_encoding(words: int, d: int) -> Tensor:
 def released_encoding(words: int, d: int, longest: int) -> Tensor:
     """1 + 4 (k - (d+1)/2)(j - (J+1)/2) / (dJ), with one J for all sentences: (words, d)
 
-    Not the formula that §4.1 prints, but the one of the program that its authors released (facebook/MemNN). Up to half a
-    step in k and j it is twice the printed weight, and a word at one place has the same weights in every sentence.
+    Not the formula that §4.1 prints, but the one of the program that its authors released (facebook/MemNN). Up to half
+    a step in k and j it is twice the printed weight, and a word at one place has the same weights in every sentence.
     """
     j = torch.arange(1, words + 1)[:, None]
     k = torch.arange(1, d + 1)

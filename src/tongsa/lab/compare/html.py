@@ -23,6 +23,8 @@ from tongsa.pages.heatmaps import draw_map
 from tongsa.pages.markup import count, escape, missing, number, table
 from tongsa.text.languages import language_name
 
+COLOURS = 11
+"""Colours of models that the kit has: as many as `--models all` names."""
 CELL = 20
 """Size of a cell in the attention maps, which are shown side by side."""
 TRAINING = ("batch_tokens", "schedule", "peak", "warmup", "clip", "label_smoothing", "average")
@@ -31,7 +33,7 @@ TRAINING = ("batch_tokens", "schedule", "peak", "warmup", "clip", "label_smoothi
 
 def draw_comparison(comparison: Comparison) -> str:
     plan = comparison.plan
-    colours = {name: f"m{i % 9}" for i, name in enumerate(comparison.results)}
+    colours = {name: f"m{i % COLOURS}" for i, name in enumerate(comparison.results)}
     sections = [
         Section(key="scores", title="Scores", content=_scores(comparison, colours)),
         Section(key="figures", title="Figures", content=_figures(comparison, colours)),

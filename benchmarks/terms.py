@@ -5,8 +5,17 @@
 
 Each sentence gets a glossary of its own, drawn from its reference: pairs of words that are each other's best partner by
 IBM model 1, learnt from the text itself or from `--learn`. If possible, one of them is a term that the model does not
-write by itself, and one a term that it does. A term is at the right place if one of its tokens attends most to the
-source term when the whole output is given to the model.
+write by itself, and one a term that it does. Three judges say whether a term is at the right place:
+
+    attends   one of its tokens attends most to the source term when the whole output is given to the model
+    replaces  by IBM model 1, no other word of the output translates the source term, and every other source word that
+              was translated without the glossary still is: the term took the place of its own translation
+    order     of the words that output and reference share, the nearest on each side of the term in the reference stand
+              on the same side of it in the output
+
+The first is what the model itself looks at, which is not always what it translates. The others know nothing of the
+model: `right place` means both of them. The terms that the model writes by itself show how far each judge can be
+trusted: they stand where a fluent translation has them.
 """
 
 from __future__ import annotations
@@ -14,15 +23,17 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from tongsa.corpus.association import Association, learn
+from tongsa.corpus.association import CEILING, Association, learn
 from tongsa.evaluation.metrics import text_metric
 from tongsa.text.lines import read_lines, tidy
 from tongsa.translation.aligned_text import AlignedText
+from tongsa.translation.alignment import Span
 from tongsa.translation.glossary import Glossary, Target, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.particles import is_hangul, without_particles
@@ -105,40 +116,118 @@ def drawn(pairs: Sequence[tuple[str, str]], output: str) -> dict[str, str]:
     return dict([*lacking[:1], *having[:1], *lacking[1:2], *having[1:2]][:2])
 
 
+def links(association: Association, source: Sequence[str], target: Sequence[str]) -> dict[int, tuple[int, float]]:
+    """Link the words of two texts, the strongest pair first, each word once: source word -> target word, weight."""
+    edges = [
+        (CEILING if a == b else association.weights.get(a, {}).get(b, 0.0), -i, -j)
+        for i, a in enumerate(source)
+        for j, b in enumerate(target)
+    ]
+    found: dict[int, tuple[int, float]] = {}
+    taken: set[int] = set()
+    for weight, i, j in sorted((edge for edge in edges if edge[0] > 0), reverse=True):
+        if -i not in found and -j not in taken:
+            found[-i] = -j, weight
+            taken.add(-j)
+    return found
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says whether terms are at the right place, from words alone."""
+
+    association: Association
+
+    def replaces(self, source: str, free: str, given: str, term: Term, span: Span) -> bool:
+        """Return True if the term at given[span] took the place of its own translation, and of nothing else."""
+        words_of_term = set(lower(source[term.start : term.end]))
+        left = [word for word in lower(source) if word not in words_of_term]
+        rest = lower(given[: span[0]] + " " + given[span[1] :])
+        doubled = links(self.association, [*left, *sorted(words_of_term)], rest)
+        if any(weight >= STRONG for place, (_, weight) in doubled.items() if place >= len(left)):
+            return False
+        own = links(self.association, [*left, *sorted(words_of_term)], lower(free))
+        after = links(self.association, left, rest)
+        return all(place in after for place in own if place < len(left))
+
+    @staticmethod
+    def order(given: str, reference: str, term: Term, span: Span) -> bool:
+        """Return True if the nearest words that both texts share stand on the same sides of the term in both."""
+        (there,) = term.target.found(reference)[:1] or [(0, 0)]
+        sides = [[lower(text[:begin]), lower(text[end:])] for text, (begin, end) in ((given, span), (reference, there))]
+        counts = [Counter(left + right) for left, right in sides]
+        shared = {word for word in counts[0] if counts[0][word] == counts[1][word] == 1}
+        before = next((word for word in reversed(sides[1][0]) if word in shared), None)
+        after = next((word for word in sides[1][1] if word in shared), None)
+        return (before is None or before in sides[0][0]) and (after is None or after in sides[0][1])
+
+
 @dataclass
 class Count:
     terms: int = 0
     written: int = 0
+    attending: int = 0
+    replacing: int = 0
+    ordered: int = 0
     placed: int = 0
 
     def line(self, name: str) -> str:
-        of = max(1, self.terms)
-        return f"  {name:<34}{self.terms:>7,}{self.written / of:>10.1%}{self.placed / of:>15.1%}"
+        counts = (self.written, self.attending, self.replacing, self.ordered, self.placed)
+        return f"  {name:<34}{self.terms:>7,}" + "".join(f"{count / max(1, self.terms):>12.1%}" for count in counts)
 
 
-def count_terms(
-    translator: Translator, sources: Sequence[str], outputs: Sequence[str], terms: Iterable[Sequence[Term]]
-) -> Count:
-    """Count the terms in the outputs, and those that attend to their source terms."""
-    count = Count()
+@dataclass(frozen=True)
+class Texts:
+    """Sentences, what is written for them, and what the judges compare that with."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+    free: Sequence[str]
+    """Translations without the glossary."""
+    outputs: Sequence[str]
+
+
+def aligned_texts(translator: Translator, sources: Sequence[str], outputs: Sequence[str]) -> list[AlignedText]:
+    """Give each output to the model, and return what it attends to."""
     encoded = translator.encode(sources)
     targets = translator.subwords.target.encode_many([tidy(text) for text in outputs], 1)
     search = replace(translator.search, beam=1, alignment=True)
     found = translator.engine.translate([each.ids for each in encoded], search, targets)
-    for source, output, wanted, ids, (forced, *_) in zip(sources, outputs, terms, targets, found, strict=True):
-        alignment = tuple((s, t) for t, s in enumerate(forced.alignment[: len(ids)]))
-        translation = Translation(
-            text=output,
-            source_tokens=tuple(translator.subwords.source.pieces(translator.subwords.source.encode(tidy(source)))),
-            tokens=tuple(translator.subwords.target.pieces(ids)),
-            alignment=alignment,
+    rows = zip(encoded, outputs, targets, found, strict=True)
+    return [
+        AlignedText.of(
+            tidy(sentence.text),
+            output,
+            Translation(
+                text=output,
+                source_tokens=tuple(translator.subwords.source.pieces(sentence.ids)),
+                tokens=tuple(translator.subwords.target.pieces(ids)),
+                alignment=tuple((s, t) for t, s in enumerate(forced.alignment[: len(ids)])),
+            ),
         )
-        aligned = AlignedText.of(tidy(source), output, translation)
+        for sentence, output, ids, (forced, *_) in rows
+    ]
+
+
+def count_terms(
+    judge: Judge, texts: Texts, alignments: Sequence[AlignedText], terms: Iterable[Sequence[Term]]
+) -> Count:
+    """Count the terms in the outputs, and those at the right place."""
+    count = Count()
+    compared = zip(texts.sources, texts.references, texts.free, strict=True)
+    for (source, reference, free), output, aligned, wanted in zip(
+        compared, texts.outputs, alignments, terms, strict=True
+    ):
         for term in wanted:
             spans = term.target.found(output)
             count.terms += 1
             count.written += bool(spans)
-            count.placed += any(aligned.share(span, (term.start, term.end)) > 0 for span in spans)
+            count.attending += any(aligned.share(span, (term.start, term.end)) > 0 for span in spans)
+            replacing = [judge.replaces(tidy(source), free, output, term, span) for span in spans]
+            ordered = [judge.order(output, reference, term, span) for span in spans]
+            count.replacing += any(replacing)
+            count.ordered += any(ordered)
+            count.placed += any(map(all, zip(replacing, ordered, strict=True)))
     return count
 
 
@@ -151,17 +240,17 @@ def main() -> None:
     association = learn([(lower(source), lower(target)) for source, target in both])
     translator = Translator.load(options.directory, engine=options.engine, threads=1)
     translator.translate(sources[:8])  # loads the engine
-    began = time.perf_counter()
+    began = time.process_time()
     free = [each.text for each in translator.translate(sources)]
-    seconds = time.perf_counter() - began
+    seconds = time.process_time() - began
     glossaries = {
         tidy(source): Glossary(drawn(pairs_of(association, source, reference), output))
         for source, reference, output in zip(sources, references, free, strict=True)
     }
     own = OwnTerms(by_sentence=glossaries)
-    began = time.perf_counter()
+    began = time.process_time()
     translated = translator.translate(sources, TranslateOptions(glossary=own))
-    seconds_with = time.perf_counter() - began
+    seconds_with = time.process_time() - began
     given = [each.text for each in translated]
     terms = [own.find(tidy(source)) for source in sources]
     lacking = [
@@ -170,18 +259,27 @@ def main() -> None:
     having = [[term for term in group if term not in less] for group, less in zip(terms, lacking, strict=True)]
     bleu, chrf = text_metric("bleu"), text_metric("chrf")
     print(f"{options.directory}: {len(sources):,} sentences, {sum(map(len, terms)):,} terms")
-    print(f"  {'':<34}{'terms':>7}{'in output':>10}{'right place':>15}")
-    for name, group in (("the model lacks", lacking), ("the model writes by itself", having), ("all", terms)):
-        print(count_terms(translator, sources, free, group).line(f"without glossary, {name}"[:34]))
-        print(count_terms(translator, sources, given, group).line("with glossary"))
+    columns = ("in output", "attends", "replaces", "order", "right place")
+    print(f"  {'':<34}{'terms':>7}" + "".join(f"{name:>12}" for name in columns))
+    judge = Judge(association)
+    written = {"without": free, "with": given}
+    alignments = {how: aligned_texts(translator, sources, outputs) for how, outputs in written.items()}
+    for name, group in (("lacking", lacking), ("own", having), ("all", terms)):
+        for how, outputs in written.items():
+            texts = Texts(sources, references, free, outputs)
+            print(count_terms(judge, texts, alignments[how], group).line(f"{name} terms, {how} glossary"))
     language = translator.card.target
-    for name, outputs, took in (("without", free, seconds), ("with", given, seconds_with)):
-        values = [metric.corpus(outputs, references, language=language).score for metric in (bleu, chrf)]
-        print(f"  {name:<8} BLEU {values[0]:.2f}  chrF {values[1]:.2f}  {took:.1f} s")
+    for how, took in (("without", seconds), ("with", seconds_with)):
+        values = [metric.corpus(written[how], references, language=language).score for metric in (bleu, chrf)]
+        print(f"  {how:<8} BLEU {values[0]:.2f}  chrF {values[1]:.2f}  {took:.1f} s of one core")
     shown = [i for i, group in enumerate(lacking) if group][: options.show]
     for i in shown:
         forms = ", ".join(f"{sources[i][term.start : term.end]} -> {term.target.forms[0]}" for term in lacking[i])
-        print(f"\n{sources[i]}\n  {forms}\n  - {free[i]}\n  + {given[i]}\n  = {references[i]}")
+        spans = [(term, span) for term in lacking[i] for span in term.target.found(given[i])[:1]]
+        kept = all(judge.replaces(tidy(sources[i]), free[i], given[i], *each) for each in spans)
+        ordered = all(judge.order(given[i], references[i], *each) for each in spans)
+        verdict = f"{'' if kept else ' not its own place'}{'' if ordered else ' other order'}"
+        print(f"\n{sources[i]}\n  {forms} {verdict}\n  - {free[i]}\n  + {given[i]}\n  = {references[i]}")
 
 
 if __name__ == "__main__":

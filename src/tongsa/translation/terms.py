@@ -2,12 +2,12 @@
 
     translation ─ a term is missing ─▶ aligned words ─▶ candidates ─ scored by the model ─▶ the best one
 
-The words that are aligned to the source term are replaced by the term; the rest of the sentence, and its confidence,
-stay the model's own. If no word is clearly aligned to it, the model has probably left it out: then the term is also
-inserted between words, and the model writes on after it. The model's score and the alignment of the new sentence decide
-between candidates; those that lose a term, a number or a placeholder are left out. Terms are placed one after the
-other, those of all sentences in the same batches. A term that no candidate holds is noted, and the translation stays
-as it was.
+The words that are aligned to the source term are replaced by the term, or stay beside it if they then translate
+something else; the rest of the sentence, and its confidence, stay the model's own. If no word is clearly aligned to it,
+the model has probably left it out: then the term is also inserted between words, and the model writes on after it. The
+model's score and the alignment of the new sentence decide between candidates, and between the forms of the term; those
+that lose a term, a number or a placeholder are left out. Terms are placed one after the other, those of all sentences
+in the same batches. A term that no candidate holds is noted, and the translation stays as it was.
 """
 
 from __future__ import annotations
@@ -26,12 +26,17 @@ from tongsa.text.placeholders import find as find_placeholders
 from tongsa.text.subwords import Subwords
 from tongsa.translation.aligned_text import AlignedText, token_places
 from tongsa.translation.alignment import Span
-from tongsa.translation.glossary import Term, is_word, missing, missing_note, with_capital
+from tongsa.translation.forms import SeenForms
+from tongsa.translation.glossary import Target, Term, is_word, missing, missing_note, with_capital
 from tongsa.translation.particles import fitted, is_hangul, without_particles
 from tongsa.translation.sentences import Sentence, Translation
 
 PROMISING = 5
 """Replacements whose alignment is looked at."""
+CONTINUED = 3
+"""Beginnings of a sentence, up to the term, that the model writes on from if no word is aligned to the source term."""
+FORM = 1.0
+"""Log-probability by which a form that was seen in the training text must be better than those of the glossary."""
 COVERED, OTHERS, ATTENDS = 0.2, 1.0, 2.0
 """What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
 that is aligned to the source term; the term itself being aligned to it."""
@@ -45,6 +50,9 @@ class Model(Protocol):
 
     engine: Engine
     subwords: Subwords
+
+    @property
+    def forms(self) -> SeenForms: ...
 
     def detailed(
         self, text: str, source: list[int], ids: list[int], hypothesis: Hypothesis, notes: tuple[str, ...]
@@ -85,7 +93,11 @@ class Candidate:
     begin: int
     end: int
     clear: bool
-    """Whether the term stands in place of words that are clearly aligned to the source term."""
+    """Whether the term stands in place of words that are clearly aligned to the source term, or beside them."""
+    inserted: bool = False
+    """Whether the term replaces no word."""
+    listed: bool = True
+    """Whether the form of the term is one of the glossary."""
     log_probabilities: Sequence[float] = ()
     """Of the tokens and the end."""
     alignment: tuple[int, ...] = ()
@@ -97,8 +109,12 @@ class Candidate:
     """Whether the term is aligned to the source term."""
 
     def score(self, alpha: float) -> float:
-        worth = COVERED * self.covered - OTHERS * self.others + ATTENDS * self.attends
+        worth = COVERED * self.covered - OTHERS * self.others + ATTENDS * self.attends - FORM * (not self.listed)
         return (sum(self.log_probabilities) + worth) / float(length_penalty(len(self.log_probabilities), alpha))
+
+    def is_doubled(self) -> bool:
+        """Return True if the words that the term stands beside still translate the source term."""
+        return self.inserted and self.clear and bool(self.others)
 
     def is_complete(self, other: Candidate) -> bool:
         """Return True if it translates as much of the source as another candidate, and the term not twice."""
@@ -145,10 +161,16 @@ class _Placing:
         groups: dict[int, list[Candidate]] = {}
         for each in sorted(self._scored(replaced), key=self._score, reverse=True):
             groups.setdefault(each.draft, []).append(each)
-        promising = [one for group in groups.values() for one in group[:PROMISING]]
-        best = {each.draft: each for each in sorted(self._aligned(promising), key=self._score)}
-        unclear = [each for each in best.values() if not each.clear]
-        continued = self._aligned(self._scored(self._continuations(unclear)))
+        promising = [one for group in groups.values() for one in _promising(group)]
+        aligned = sorted(self._aligned(promising), key=self._score, reverse=True)
+        best: dict[int, Candidate] = {}
+        unclear: dict[int, list[Candidate]] = {}
+        for each in aligned:
+            if not each.is_doubled():
+                best.setdefault(each.draft, each)
+            if not each.clear:
+                unclear.setdefault(each.draft, []).append(each)
+        continued = self._aligned(self._scored(self._continuations([one for row in unclear.values() for one in row])))
         for each in continued:
             if each.is_complete(best[each.draft]) and self._score(each) > self._score(best[each.draft]):
                 best[each.draft] = each
@@ -183,31 +205,45 @@ class _Placing:
         others = [span for each in draft.terms for span in each.target.found(text) if each.target != term.target]
         several = len(_WORDS.findall(draft.source[term.start : term.end])) > 1
         places, clear = aligned.places((term.start, term.end), others, several=several)
+        if clear:
+            places = [*places, *((at, at) for at in dict.fromkeys(places[0]))]
         for begin, end in places:
             at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
-            for form in term.target.forms:
+            for form in self._forms(term.target):
                 written = with_capital(form) if at_start and term.target.kind != "kept" else form
                 for rest in _rests(text, begin, end):
                     left, right = _spaces(text[:begin], rest, inserted=begin == end)
                     place = begin + len(left), begin + len(left) + len(written)
                     new = fitted(text[:begin] + left + written + right + rest, place[1])
                     if candidate := self._candidate(index, new, place, clear=clear):
-                        yield candidate
+                        yield replace(candidate, inserted=begin == end, listed=form in term.target.forms)
 
-    def _continuations(self, replaced: Sequence[Candidate]) -> list[Candidate]:
-        """Let the model write on after the term."""
+    def _forms(self, target: Target) -> tuple[str, ...]:
+        """Return the forms of a term: those of the glossary, and others that were seen if it lists only one."""
+        return target.forms if target.kind != "inflected" else (*target.forms, *self.model.forms.of(target.forms[0]))
+
+    def _continuations(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Let the model write on after the term, from the best beginnings of each draft."""
+        beginnings: dict[int, dict[str, Candidate]] = {}
+        for one in candidates:
+            beginnings.setdefault(one.draft, {}).setdefault(one.text[: one.end], one)
+        replaced = [one for group in beginnings.values() for one in list(group.values())[:CONTINUED]]
         if not replaced:
             return []
         prefixes = [self.vocabulary.encode(tidy(one.text[: one.end])) for one in replaced]
         sources = [self.drafts[one.draft].sentence.ids for one in replaced]
         found = [group[0] for group in self.model.engine.translate(sources, self.search, prefixes)]
         texts = map(nfc, self.vocabulary.decode_many([one.ids for one in found]))
-        candidates = [
-            self._candidate(one.draft, fitted(text, one.end), (one.begin, one.end), clear=False)
+        continued = [
+            self._continued(one, fitted(text, one.end))
             for one, hypothesis, text in zip(replaced, found, texts, strict=True)
             if hypothesis.ended and is_word(text, one.begin, one.end)
         ]
-        return [candidate for candidate in candidates if candidate]
+        return [candidate for candidate in continued if candidate]
+
+    def _continued(self, one: Candidate, text: str) -> Candidate | None:
+        candidate = self._candidate(one.draft, text, (one.begin, one.end), clear=False)
+        return candidate and replace(candidate, listed=one.listed)
 
     def _candidate(self, index: int, text: str, place: Span, *, clear: bool) -> Candidate | None:
         """Return a candidate, or None if it lacks something that the draft has."""
@@ -251,6 +287,13 @@ class _Placing:
         sources = [self.drafts[each.draft].sentence.ids for each in candidates]
         found = self.model.engine.score(sources, [each.ids for each in candidates]) if candidates else []
         return [replace(each, log_probabilities=row) for each, row in zip(candidates, found, strict=True)]
+
+
+def _promising(scored: Sequence[Candidate]) -> list[Candidate]:
+    """Return the best candidates, and the best one that replaces a word."""
+    replacing = next((each for each in scored if not each.inserted), None)
+    best = list(scored[:PROMISING])
+    return best if replacing is None or replacing in best else [*best, replacing]
 
 
 def _keeps(draft: Draft, term: Term, text: str) -> bool:

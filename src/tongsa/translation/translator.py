@@ -24,6 +24,7 @@ from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
+from tongsa.translation.forms import SeenForms
 from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
@@ -128,6 +129,11 @@ class Translator:
 
         assert isinstance(self.engine, NativeEngine), "a translator has a native engine, or knows how to make one"
         return self.engine
+
+    @cached_property
+    def forms(self) -> SeenForms:
+        """Inflected forms of words of the target language."""
+        return SeenForms(self.subwords.target.all_pieces())
 
     def translate(self, texts: Iterable[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
         """Translate each text, in order; a blank text has a blank translation.

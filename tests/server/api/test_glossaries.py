@@ -46,6 +46,19 @@ def test_a_glossary_is_made_used_told_and_removed(tmp_path: Path) -> None:
         assert client.get("/v2/glossaries", headers=A).json() == {"glossaries": []}
 
 
+def test_a_file_is_translated_with_the_terms_of_a_glossary(tmp_path: Path) -> None:
+    def sent(client: TestClient, id: str, key: str = "the-key-of-client-a") -> Any:
+        data = {"source": "en", "target": "de", "glossary": id, "api_key": key}
+        return client.post("/translate_file", files={"file": ("a.txt", b"open the file now\n")}, data=data)
+
+    with serving(tmp_path, keys=KEYS) as client:
+        made = client.post("/v2/glossaries", json=entries("file\tAkte", name="words"), headers=A).json()
+        answer = sent(client, made["glossary_id"])
+        assert client.get(answer.json()["translatedFileUrl"]).text == "OPEN THE AKTE NOW\n"
+        assert sent(client, made["glossary_id"], "the-key-of-client-b").status_code == 404, "it is another client's"
+        assert sent(client, "unknown").status_code == 404
+
+
 def test_a_glossary_is_there_for_its_owner_alone(tmp_path: Path) -> None:
     with serving(tmp_path, keys=KEYS, data=tmp_path / "data") as client:
         id = client.post("/v2/glossaries", json=entries("a\tb", name="words"), headers=A).json()["glossary_id"]

@@ -94,7 +94,8 @@ async def translate_file(call: Call[TranslateFile]) -> object:
     if given.source.lower() == "auto":
         raise invalid("the source language of a file must be given")
     chain = call.service.chain(given.source, given.target)
-    data, kind = await call.service.translator.document(given.file.data, suffix, chain)
+    glossary = call.service.glossary(given.glossary, call.owner, chain) if given.glossary else None
+    data, kind = await call.service.translator.document(given.file.data, suffix, chain, glossary)
     name = await call.service.files.store(data, kind)
     return {"translatedFileUrl": f"{_origin(call.request)}/download_file/{name}"}
 

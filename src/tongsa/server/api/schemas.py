@@ -18,6 +18,9 @@ def _number(value: Any) -> Any:
     return 0 if value in ("", None) else value
 
 
+GLOSSARY: Any = Field(default="", description="Use the terms of this glossary, made at /v2/glossaries")
+
+
 class Keyed(Parameters):
     api_key: ApiKey = None
 
@@ -29,7 +32,7 @@ class Translate(Keyed):
     format: Literal["text", "html"] = "text"
     alternatives: Annotated[int, BeforeValidator(_number), Field(ge=0)] = 0
     confidence: bool = Field(default=False, description="Also return how reliable each word is")
-    glossary: str = Field(default="", description="Use the terms of this glossary, made at /v2/glossaries")
+    glossary: str = GLOSSARY
 
     @property
     def texts(self) -> list[str]:
@@ -44,6 +47,7 @@ class TranslateFile(Keyed):
     file: Annotated[Upload, Field(json_schema_extra={"type": "string", "format": "binary"})]
     source: Language
     target: Language
+    glossary: str = GLOSSARY
 
 
 class Suggest(Keyed):

@@ -81,9 +81,11 @@ class QueuedTranslator:
             found |= zip(rest, translated, strict=True)
         return [found[index] for index in range(len(texts))]
 
-    async def document(self, data: bytes, suffix: str, chain: TranslatorChain) -> tuple[bytes, str]:
+    async def document(
+        self, data: bytes, suffix: str, chain: TranslatorChain, glossary: Glossary | None = None
+    ) -> tuple[bytes, str]:
         """The translated file, and its suffix."""
-        steps = chain_steps(chain, TextOptions())
+        steps = chain_steps(chain, TextOptions(glossary=glossary))
         return await self._in_thread(
             self._documents,
             lambda queue: self.workers.document(data, suffix, [step.blocking(queue) for step in steps], queue),

@@ -140,15 +140,21 @@ class Judge:
 
     def replaces(self, source: str, free: str, given: str, term: Term, span: Span) -> bool:
         """Return True if the term at given[span] took the place of its own translation, and of nothing else."""
-        words_of_term = set(lower(source[term.start : term.end]))
+        words_of_term = sorted(set(lower(source[term.start : term.end])))
         left = [word for word in lower(source) if word not in words_of_term]
         rest = lower(given[: span[0]] + " " + given[span[1] :])
-        doubled = links(self.association, [*left, *sorted(words_of_term)], rest)
-        if any(weight >= STRONG for place, (_, weight) in doubled.items() if place >= len(left)):
-            return False
-        own = links(self.association, [*left, *sorted(words_of_term)], lower(free))
+        before = links(self.association, [*left, *words_of_term], lower(free))
         after = links(self.association, left, rest)
-        return all(place in after for place in own if place < len(left))
+        lost = any(place not in after for place in before if place < len(left))
+        return not lost and not any(self._translates(words_of_term, word, left) for word in rest)
+
+    def _translates(self, words_of_term: Sequence[str], word: str, others: Sequence[str]) -> bool:
+        """Return True if a word of the output translates the source term rather than any other word of the source."""
+        own, other = (
+            max((self.association.weights.get(each, {}).get(word, 0.0) for each in row), default=0.0)
+            for row in (words_of_term, others)
+        )
+        return own >= STRONG and own > other and word not in others
 
     @staticmethod
     def order(given: str, reference: str, term: Term, span: Span) -> bool:

@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 
 from tongsa.formats.html_escapes import decoded_reference
 from tongsa.formats.segments import Content, Mark, Segment, plain
-from tongsa.text.placeholders import Placeholder, find
+from tongsa.text.placeholders import LOOSE, Placeholder, find
 from tongsa.translation.sentences import has_letters
 
 FIRST = 0xF0000
@@ -27,6 +27,8 @@ _MASKS_APART = re.compile(f"({_MASKS.pattern})")
 _TAG_NAME = re.compile(r"<(/?)([\w:.-]++)")
 _WORDS = re.compile(r"(?![a-z]++[A-Z])[^\W\d_]++(?:[ .'’&+-]{1,2}[^\W_]++)*+\+{0,2}")
 _AMOUNT = re.compile(r"[€$£¥₩]?\s?\d[\d.,'\s]*+[^\s\d{}<>_]{0,6}")
+_SYMBOLS = re.compile(rf"(?:{LOOSE['symbol']})+")
+_IN_BRACKETS = re.compile(rf"\({_MASKS.pattern}\)|\[{_MASKS.pattern}\]")
 _BARE_AMPERSAND = re.compile(r"&(?!#?\w{1,32};)")
 # `%s` takes the next argument, whatever it is; `%1$s` and `%(name)s` say which one they take
 _NEXT_ARGUMENT = re.compile(r"%(?![%(]|\d++\$)[^a-zA-Z@<]*+[a-zA-Z@<].*+|\{(?:[:!].*)?\}")
@@ -187,6 +189,16 @@ def is_word(mark: Mark) -> bool:
 def is_placeholder(mark: Mark) -> bool:
     """Return True for a mark with a text that is no word: `%s`, `{name}`, a URL, an emoji."""
     return not is_tag(mark) and not is_word(mark)
+
+
+def stand_apart(masked: MaskedText) -> bool:
+    """Return True if the sentence is complete without its placeholders: emoji, arrows, and what is in brackets."""
+    text = masked.text
+    return all(
+        _SYMBOLS.fullmatch(mark.text) or _IN_BRACKETS.match(text, max(0, place - 1))
+        for place, character in enumerate(text)
+        if (mark := masked.marks.get(character)) and is_placeholder(mark)
+    )
 
 
 def empty_pairs(masked: MaskedText, hidden: Collection[str]) -> set[str]:

@@ -277,17 +277,22 @@ ALLOWANCE = 0.1
 DIFFERENT = "translated differently without its placeholders"
 
 
-def best(shown: Candidate | None, numbered: Candidate | None, hidden: Candidate | None) -> Candidate | None:
+def best(
+    shown: Candidate | None, numbered: Candidate | None, hidden: Candidate | None, *, apart: bool = False
+) -> Candidate | None:
     """Choose a candidate: one that the model wrote with the placeholders in it, if the words around them stay the same.
 
     Otherwise the likelier one: a model that has learnt to carry placeholders is about as sure with them as without, and
-    right more often; others are much less sure.
+    right more often; others are much less sure. But if all placeholders stand apart, the one without them is taken: it
+    lacks no word.
     """
     if hidden is None:
         return shown or numbered
     for candidate in (shown, numbered):
         if candidate and agree(candidate, hidden):
             return candidate
+    if apart:
+        return hidden
     others = [
         candidate
         for candidate in (shown, numbered)

@@ -11,7 +11,7 @@ from typing import Protocol
 from tongsa.base.progress import Show, Silent
 from tongsa.documents.checks import ALTERNATIVES, checked, shorter
 from tongsa.documents.memory import Memory
-from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged
+from tongsa.documents.placeholders import MaskedText, acceptable, mask, merged, stand_apart
 from tongsa.documents.pretranslation import from_memory, near_entry
 from tongsa.documents.strategies import (
     HIDDEN,
@@ -200,7 +200,8 @@ def _candidates(sentences: Sequence[MaskedSentence], translator: TranslatorLike,
     translate(NUMBERED, wanted=unsure)
     numbered = tried(NUMBERED, unsure)
     for index in waiting:
-        found[index] = best(shown.get(index), numbered.get(index), hidden.get(index))
+        apart = index in hidden and stand_apart(sentences[index].masked)
+        found[index] = best(shown.get(index), numbered.get(index), hidden.get(index), apart=apart)
     waiting = [index for index in waiting if found[index] is None]
     translate(LAST_RESORT, wanted=waiting)
     for index, candidate in tried(LAST_RESORT, waiting).items():

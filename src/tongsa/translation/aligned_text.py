@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tongsa.translation.alignment import Span, token_spans
+from tongsa.translation.evidence import Evidence
 from tongsa.translation.sentences import Translation
 
 T = TypeVar("T")
@@ -16,7 +17,9 @@ ALIGNED = 0.5
 SPANS = 4
 """Most places returned for a term."""
 PLACES = 12
-"""Most words, and places between words, returned for a term that no word is clearly aligned to."""
+"""Most places between words returned for a term that no word is clearly aligned to."""
+FOR, AGAINST = 1.0, -1.0
+"""Evidence from which a word is taken for the translation of a source term, and up to which it is not replaced."""
 
 _WORDS = re.compile(r"\w+(?:[-'’·]\w+)*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -47,19 +50,29 @@ class AlignedText:
             words = [(begin, end) for begin, end in places if any(map(str.isalnum, text[begin:end]))]
         return cls(text, words, origins, source_places)
 
-    def places(self, term: Span, taken: Iterable[Span], *, several: bool) -> tuple[list[Span], bool]:
+    def free(self, taken: Iterable[Span]) -> list[Span]:
+        """Return the words outside of the places in `taken`."""
+        taken = list(taken)
+        return [word for word in self.words if not any(word[0] < end and word[1] > begin for begin, end in taken)]
+
+    def aligned(self, term: Span, free: Iterable[Span]) -> list[Span]:
+        """Return the words that are aligned to source[term]."""
+        return [word for word in free if self.share(word, term) >= ALIGNED]
+
+    def places(self, term: Span, free: Sequence[Span], evidence: Evidence, *, several: bool) -> tuple[list[Span], bool]:
         """Return the places of words that translate source[term], the best aligned first, and whether they clearly do.
 
-        If not, return words and places between words all over the text. With `several`, a place may hold several
-        words. Words in `taken` are left out.
+        If not, return words that nothing speaks against, and places between words all over the text. With `several`,
+        a place may hold several words.
         """
-        taken = list(taken)
-        free = [word for word in self.words if not any(word[0] < end and word[1] > begin for begin, end in taken)]
-        shares = {word: self.share(word, term) for word in free}
-        clear = [word for word in free if shares[word] >= ALIGNED]
+        known = {word: evidence.get(self.text[word[0] : word[1]]) for word in free}
+        possible = [word for word in free if (value := known[word]) is not None and value > AGAINST]
+        aligned = set(self.aligned(term, possible))
+        clear = [word for word in possible if word in aligned or (known[word] or 0.0) >= FOR]
         if not clear:
             ends = [end for _, end in self.words] or [0]
-            return [*_spread(free), *((end, end) for end in _spread(ends))], False
+            return [*possible, *((end, end) for end in _spread(ends))], False
+        shares = {word: self.share(word, term) + (known[word] or 0.0) for word in clear}
         spans = {word: shares[word] for word in clear}
         run: list[Span] = []
         for word in clear if several else ():

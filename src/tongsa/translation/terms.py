@@ -24,8 +24,9 @@ from tongsa.engines.base import Engine
 from tongsa.text.lines import nfc, tidy
 from tongsa.text.placeholders import find as find_placeholders
 from tongsa.text.subwords import Subwords
-from tongsa.translation.aligned_text import AlignedText, token_places
+from tongsa.translation.aligned_text import FOR, AlignedText, token_places
 from tongsa.translation.alignment import Span
+from tongsa.translation.evidence import Evidence, Question, evidence
 from tongsa.translation.forms import SeenForms
 from tongsa.translation.glossary import Target, Term, is_word, missing, missing_note, with_capital
 from tongsa.translation.particles import fitted, is_hangul, without_particles
@@ -37,9 +38,11 @@ CONTINUED = 3
 """Beginnings of a sentence, up to the term, that the model writes on from if no word is aligned to the source term."""
 FORM = 1.0
 """Log-probability by which a form that was seen in the training text must be better than those of the glossary."""
-COVERED, OTHERS, ATTENDS = 0.2, 1.0, 2.0
+COVERED, OTHERS, ATTENDS, EVIDENCE = 0.2, 1.0, 2.0, 1.0
 """What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
-that is aligned to the source term; the term itself being aligned to it."""
+that is aligned to the source term; the term itself being aligned to it; the evidence of the replaced word."""
+STRONGEST = 2.0
+"""Upper bound of the evidence that counts."""
 
 _WORDS = re.compile(r"\w+")
 _NUMBERS = re.compile(r"\d+")
@@ -96,6 +99,8 @@ class Candidate:
     """Whether the term stands in place of words that are clearly aligned to the source term, or beside them."""
     inserted: bool = False
     """Whether the term replaces no word."""
+    evidence: float = 0.0
+    """That the replaced word, or the word beside an inserted term, translates the source term."""
     listed: bool = True
     """Whether the form of the term is one of the glossary."""
     log_probabilities: Sequence[float] = ()
@@ -110,11 +115,12 @@ class Candidate:
 
     def score(self, alpha: float) -> float:
         worth = COVERED * self.covered - OTHERS * self.others + ATTENDS * self.attends - FORM * (not self.listed)
+        worth += EVIDENCE * max(-STRONGEST, min(STRONGEST, self.evidence)) * (not self.inserted)
         return (sum(self.log_probabilities) + worth) / float(length_penalty(len(self.log_probabilities), alpha))
 
     def is_doubled(self) -> bool:
         """Return True if the words that the term stands beside still translate the source term."""
-        return self.inserted and self.clear and bool(self.others)
+        return self.inserted and self.clear and ((self.others > 0 and self.evidence > 0) or self.evidence >= FOR)
 
     def is_complete(self, other: Candidate) -> bool:
         """Return True if it translates as much of the source as another candidate, and the term not twice."""
@@ -157,7 +163,7 @@ class _Placing:
 
     def best(self) -> dict[int, Candidate]:
         """Return the best candidate of each draft that has one."""
-        replaced = [each for index in self.terms for each in self._replacements(index)]
+        replaced = [each for index, found in self._evidence().items() for each in self._replacements(index, found)]
         groups: dict[int, list[Candidate]] = {}
         for each in sorted(self._scored(replaced), key=self._score, reverse=True):
             groups.setdefault(each.draft, []).append(each)
@@ -197,17 +203,36 @@ class _Placing:
         given = {at for at, (left, right) in enumerate(places) if left < candidate.end and right > candidate.begin}
         return [log for at, log in enumerate(candidate.log_probabilities) if at not in given]
 
-    def _replacements(self, index: int) -> Iterator[Candidate]:
+    def _evidence(self) -> dict[int, Evidence]:
+        """Return the words of each draft that the model writes for the source term alone."""
+        questions = []
+        for index, term in self.terms.items():
+            draft = self.drafts[index]
+            aligned, free = self._free(index)
+            spans = aligned.aligned((term.start, term.end), free)
+            words, named = ([draft.text[begin:end] for begin, end in row] for row in (free, spans))
+            questions.append(Question(source=draft.source, start=term.start, end=term.end, words=words, named=named))
+        return dict(zip(self.terms, evidence(self.model, questions), strict=True))
+
+    def _free(self, index: int) -> tuple[AlignedText, list[Span]]:
+        """Return the text of a draft, and its words that belong to no other term."""
+        draft, term = self.drafts[index], self.terms[index]
+        others = [span for each in draft.terms for span in each.target.found(draft.text) if each.target != term.target]
+        aligned = AlignedText.of(draft.source, draft.text, draft.translation)
+        return aligned, aligned.free(others)
+
+    def _replacements(self, index: int, known: Evidence) -> Iterator[Candidate]:
         """Replace the aligned words by each form of the term."""
         draft, term = self.drafts[index], self.terms[index]
         text = draft.text
-        aligned = AlignedText.of(draft.source, text, draft.translation)
-        others = [span for each in draft.terms for span in each.target.found(text) if each.target != term.target]
+        aligned, free = self._free(index)
         several = len(_WORDS.findall(draft.source[term.start : term.end])) > 1
-        places, clear = aligned.places((term.start, term.end), others, several=several)
+        places, clear = aligned.places((term.start, term.end), free, known, several=several)
+        strengths = [known.get(text[begin:end], 0.0) for begin, end in places]
         if clear:
-            places = [*places, *((at, at) for at in dict.fromkeys(places[0]))]
-        for begin, end in places:
+            beside = dict.fromkeys(places[0])
+            places, strengths = [*places, *((at, at) for at in beside)], [*strengths, *(strengths[0] for _ in beside)]
+        for (begin, end), strength in zip(places, strengths, strict=True):
             at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
             for form in self._forms(term.target):
                 written = with_capital(form) if at_start and term.target.kind != "kept" else form
@@ -216,7 +241,8 @@ class _Placing:
                     place = begin + len(left), begin + len(left) + len(written)
                     new = fitted(text[:begin] + left + written + right + rest, place[1])
                     if candidate := self._candidate(index, new, place, clear=clear):
-                        yield replace(candidate, inserted=begin == end, listed=form in term.target.forms)
+                        listed = form in term.target.forms
+                        yield replace(candidate, inserted=begin == end, evidence=strength, listed=listed)
 
     def _forms(self, target: Target) -> tuple[str, ...]:
         """Return the forms of a term: those of the glossary, and others that were seen if it lists only one."""

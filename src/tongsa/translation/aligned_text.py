@@ -18,10 +18,15 @@ SPANS = 4
 """Most places returned for a term."""
 PLACES = 12
 """Most places between words returned for a term that no word is clearly aligned to."""
+NEAR = 2
+"""Largest distance in tokens of source tokens that are next to a term."""
+LETTERS = 5
+"""Letters of a word that counts as one; in scripts whose letters are syllables or words, one."""
 FOR, AGAINST = 1.0, -1.0
 """Evidence from which a word is taken for the translation of a source term, and up to which it is not replaced."""
 
 _WORDS = re.compile(r"\w+(?:[-'’·]\w+)*")
+_SYLLABLES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -87,10 +92,25 @@ class AlignedText:
         tokens = self.tokens(term)
         return sum(origin in tokens for origin in self.origins[span[0] : span[1]]) / (span[1] - span[0])
 
-    def others(self, place: Span, term: Span) -> int:
-        """Count the words outside of a place that also translate source[term]."""
+    def others(self, place: Span, term: Span) -> float:
+        """Count the words outside of a place that also translate source[term]; a longer word counts for more.
+
+        Short words, such as articles and prepositions, often look at the noun that comes next.
+        """
         words = [word for word in self.words if word[1] <= place[0] or word[0] >= place[1]]
-        return sum(self.share(word, term) >= ALIGNED for word in words)
+        return sum(_weight(self.text[begin:end]) for begin, end in self.aligned(term, words))
+
+    def near(self, at: Span, term: Span) -> int:
+        """Count the words next to a place that are aligned to source tokens next to source[term]."""
+        tokens = self.tokens(term)
+        if not tokens:
+            return 0
+        first, last = min(tokens) - NEAR, max(tokens) + NEAR
+        before = next((word for word in reversed(self.words) if word[1] <= at[0]), None)
+        after = next((word for word in self.words if word[0] >= at[1]), None)
+        return sum(
+            any(first <= origin <= last for origin in self.origins[a:b]) for a, b in filter(None, (before, after))
+        )
 
     def covered(self, term: Span) -> int:
         """Count the source tokens outside of source[term] that something is aligned to."""
@@ -99,6 +119,10 @@ class AlignedText:
     def tokens(self, term: Span) -> set[int]:
         """Return the source tokens of source[term]."""
         return {token for token, (begin, end) in enumerate(self.source) if begin < term[1] and end > term[0]}
+
+
+def _weight(word: str) -> float:
+    return min(3.0, len(word) if _SYLLABLES.search(word) else len(word) / LETTERS)
 
 
 def token_places(text: str, tokens: Sequence[str]) -> list[Span]:

@@ -1,9 +1,10 @@
 """Inflected forms of terms that were seen in the training text.
 
 A translator keeps no list of words, but frequent words are pieces of its vocabulary, which was learnt from the training
-text. Two of them are forms of one word if they differ by an ending that distinguishes many pairs: `Kind` and `Kinder`,
-`Bäumen` and `Bäume`, `rote` and `roten`. `Hand` and `Handy` are two words: few others differ by a `y`. A piece may also
-be the beginning of longer words; a model that scores it in a sentence knows that.
+text. One of them is a form of another if it adds an ending that many others add: `Kinder` to `Kind`, `roten` to `rote`.
+`Hand` and `Handy` are two words: few others differ by a `y`. A piece may also be the beginning of longer words; a model
+that scores it in a sentence knows that. Forms that are shorter than the term are not looked for: a glossary has the
+basic form of a word, and a shorter one is often another word (`corner`, `corn`).
 """
 
 from __future__ import annotations
@@ -40,19 +41,8 @@ class SeenForms:
         before, space, word = term.rpartition(" ")
         if word not in self.words or len(word) < STEM:
             return ()
-        shorter = [stem for stem in _stems(word) if word[len(stem) :] in self.endings and self._inflects(stem, word)]
-        forms = [form for form in (*self._longer(word), *shorter) if form in self.words]
+        forms = [word + ending for ending in self.endings if word + ending in self.words]
         return tuple(before + space + form for form in forms[:FORMS])
-
-    def _longer(self, word: str) -> list[str]:
-        return [word + ending for ending in self.endings if word + ending in self.words]
-
-    def _inflects(self, stem: str, word: str) -> bool:
-        """Return True if a word is likely a form of the stem: by one letter, or the stem has further forms.
-
-        `corner` is no form of `corn`.
-        """
-        return len(word) - len(stem) == 1 or len(self._longer(stem)) > 1
 
 
 def _stems(word: str) -> list[str]:

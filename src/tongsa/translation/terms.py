@@ -38,9 +38,10 @@ CONTINUED = 3
 """Beginnings of a sentence, up to the term, that the model writes on from if no word is aligned to the source term."""
 FORM = 1.0
 """Log-probability by which a form that was seen in the training text must be better than those of the glossary."""
-COVERED, OTHERS, ATTENDS, EVIDENCE = 0.2, 1.0, 2.0, 1.0
+COVERED, OTHERS, ATTENDS, EVIDENCE, NEXT = 0.2, 1.5, 2.0, 1.0, 1.0
 """What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
-that is aligned to the source term; the term itself being aligned to it; the evidence of the replaced word."""
+that is aligned to the source term; the term itself being aligned to it; the evidence of the replaced word; a word next
+to an inserted term that is aligned to a word next to the source term."""
 STRONGEST = 2.0
 """Upper bound of the evidence that counts."""
 
@@ -108,14 +109,19 @@ class Candidate:
     alignment: tuple[int, ...] = ()
     covered: int = 0
     """Number of source tokens besides the term that something is aligned to."""
-    others: int = 0
-    """Number of words besides the term that are aligned to the source term."""
+    others: float = 0.0
+    """Number of words besides the term that are aligned to the source term; long ones count for more."""
+    near: int = 0
+    """Number of words next to the term that are aligned to words next to the source term, in the draft."""
     attends: bool = False
     """Whether the term is aligned to the source term."""
 
     def score(self, alpha: float) -> float:
         worth = COVERED * self.covered - OTHERS * self.others + ATTENDS * self.attends - FORM * (not self.listed)
-        worth += EVIDENCE * max(-STRONGEST, min(STRONGEST, self.evidence)) * (not self.inserted)
+        if self.inserted:
+            worth += NEXT * self.near
+        else:
+            worth += EVIDENCE * max(-STRONGEST, min(STRONGEST, self.evidence))
         return (sum(self.log_probabilities) + worth) / float(length_penalty(len(self.log_probabilities), alpha))
 
     def is_doubled(self) -> bool:
@@ -230,7 +236,7 @@ class _Placing:
         places, clear = aligned.places((term.start, term.end), free, known, several=several)
         strengths = [known.get(text[begin:end], 0.0) for begin, end in places]
         if clear:
-            beside = dict.fromkeys(places[0])
+            beside = [at for at in dict.fromkeys(places[0]) if _WORDS.search(text[:at])]
             places, strengths = [*places, *((at, at) for at in beside)], [*strengths, *(strengths[0] for _ in beside)]
         for (begin, end), strength in zip(places, strengths, strict=True):
             at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
@@ -242,7 +248,8 @@ class _Placing:
                     new = fitted(text[:begin] + left + written + right + rest, place[1])
                     if candidate := self._candidate(index, new, place, clear=clear):
                         listed = form in term.target.forms
-                        yield replace(candidate, inserted=begin == end, evidence=strength, listed=listed)
+                        near = aligned.near((begin, end), (term.start, term.end))
+                        yield replace(candidate, inserted=begin == end, evidence=strength, listed=listed, near=near)
 
     def _forms(self, target: Target) -> tuple[str, ...]:
         """Return the forms of a term: those of the glossary, and others that were seen if it lists only one."""
@@ -269,7 +276,7 @@ class _Placing:
 
     def _continued(self, one: Candidate, text: str) -> Candidate | None:
         candidate = self._candidate(one.draft, text, (one.begin, one.end), clear=False)
-        return candidate and replace(candidate, listed=one.listed)
+        return candidate and replace(candidate, listed=one.listed, inserted=one.inserted, near=one.near)
 
     def _candidate(self, index: int, text: str, place: Span, *, clear: bool) -> Candidate | None:
         """Return a candidate, or None if it lacks something that the draft has."""

@@ -96,16 +96,17 @@ MIT = (TRANSLATION.index("mit"), TRANSLATION.index("mit") + 3)
 MANN = (TRANSLATION.index("Mann"), TRANSLATION.index("Mann") + 4)
 
 
-def test_a_word_that_translates_another_is_not_replaced_although_it_is_aligned(aligned: AlignedText) -> None:
-    places, clear = aligned.places(HANDS, aligned.words, {"mit": -2.0}, several=False)
+def test_a_word_that_translates_another_is_not_clearly_replaced_although_it_is_aligned(aligned: AlignedText) -> None:
+    places, clear = aligned.places(HANDS, aligned.words, {"mit": -3.0, "Mann": -3.0}, several=False)
     assert not clear
-    assert MIT not in places
-    assert (MIT[0] - 1, MIT[0] - 1) in places, "the term goes between words"
+    assert MIT in places, "the model may still prefer it"
+    assert MANN not in places
+    assert (MIT[0] - 1, MIT[0] - 1) in places, "or the term goes between words"
     assert aligned.places(HANDS, aligned.words, {"mit": 0.0}, several=False) == ([MIT], True)
 
 
 def test_a_word_that_the_term_explains_is_replaced_although_it_is_not_aligned(aligned: AlignedText) -> None:
-    places, clear = aligned.places(HANDS, aligned.words, {"mit": -2.0, "Mann": 1.5}, several=False)
+    places, clear = aligned.places(HANDS, aligned.words, {"mit": -3.0, "Mann": 1.5}, several=False)
     assert (places, clear) == ([MANN], True)
 
 

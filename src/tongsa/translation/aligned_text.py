@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ NEAR = 2
 """Largest distance in tokens of source tokens that are next to a term."""
 LETTERS = 5
 """Letters of a word that counts as one; in scripts whose letters are syllables or words, one."""
-FOR, AGAINST = 1.0, -1.0
-"""Evidence from which a word is taken for the translation of a source term, and up to which it is not replaced."""
+FOR, AGAINST = 1.0, -2.5
+"""Evidence above which a word is taken for the translation of a source term, and up to which it is not, although it is
+aligned to it."""
 
 _WORDS = re.compile(r"\w+(?:[-'’·]\w+)*")
 _SYLLABLES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -67,17 +69,17 @@ class AlignedText:
     def places(self, term: Span, free: Sequence[Span], evidence: Evidence, *, several: bool) -> tuple[list[Span], bool]:
         """Return the places of words that translate source[term], the best aligned first, and whether they clearly do.
 
-        If not, return words that nothing speaks against, and places between words all over the text. With `several`,
-        a place may hold several words.
+        If not, return words that may do so, and places between words all over the text. With `several`, a place may
+        hold several words.
         """
-        known = {word: evidence.get(self.text[word[0] : word[1]]) for word in free}
-        possible = [word for word in free if (value := known[word]) is not None and value > AGAINST]
-        aligned = set(self.aligned(term, possible))
-        clear = [word for word in possible if word in aligned or (known[word] or 0.0) >= FOR]
+        known = {word: evidence.get(self.text[word[0] : word[1]], -math.inf) for word in free}
+        aligned = set(self.aligned(term, free))
+        possible = [word for word in free if known[word] > AGAINST or word in aligned]
+        clear = [word for word in possible if known[word] > (AGAINST if word in aligned else FOR)]
         if not clear:
             ends = [end for _, end in self.words] or [0]
             return [*possible, *((end, end) for end in _spread(ends))], False
-        shares = {word: self.share(word, term) + (known[word] or 0.0) for word in clear}
+        shares = {word: self.share(word, term) + known[word] for word in clear}
         spans = {word: shares[word] for word in clear}
         run: list[Span] = []
         for word in clear if several else ():

@@ -46,7 +46,9 @@ class Question:
 
     @property
     def term(self) -> str:
-        return self.source[self.start : self.end]
+        """The words that the term is part of: a Korean noun has a particle."""
+        own = [match for match in _WORDS.finditer(self.source) if match.end() > self.start and match.start() < self.end]
+        return self.source[own[0].start() : own[-1].end()] if own else self.source[self.start : self.end]
 
     @property
     def others(self) -> list[str]:

@@ -38,10 +38,12 @@ CONTINUED = 3
 """Beginnings of a sentence, up to the term, that the model writes on from if no word is aligned to the source term."""
 FORM = 1.0
 """Log-probability by which a form that was seen in the training text must be better than those of the glossary."""
-COVERED, OTHERS, ATTENDS, EVIDENCE, NEXT = 0.2, 1.5, 2.0, 1.0, 1.0
+COVERED, OTHERS, ATTENDS, EVIDENCE, NEXT = 0.2, 3.0, 2.0, 1.0, 1.0
 """What is worth how much log-probability: a source token besides the term that something is aligned to; no further word
 that is aligned to the source term; the term itself being aligned to it; the evidence of the replaced word; a word next
 to an inserted term that is aligned to a word next to the source term."""
+LOWEST = -8.0
+"""Lower bound of the log-probability of a term: how a model spells a word that it does not know tells nothing."""
 STRONGEST = 2.0
 """Upper bound of the evidence that counts."""
 
@@ -106,6 +108,8 @@ class Candidate:
     """Whether the form of the term is one of the glossary."""
     log_probabilities: Sequence[float] = ()
     """Of the tokens and the end."""
+    total: float = 0.0
+    """Their sum, with the lower bound for the term."""
     alignment: tuple[int, ...] = ()
     covered: int = 0
     """Number of source tokens besides the term that something is aligned to."""
@@ -122,7 +126,7 @@ class Candidate:
             worth += NEXT * self.near
         else:
             worth += EVIDENCE * max(-STRONGEST, min(STRONGEST, self.evidence))
-        return (sum(self.log_probabilities) + worth) / float(length_penalty(len(self.log_probabilities), alpha))
+        return (self.total + worth) / float(length_penalty(len(self.log_probabilities), alpha))
 
     def is_doubled(self) -> bool:
         """Return True if the words that the term stands beside still translate the source term."""
@@ -197,17 +201,17 @@ class _Placing:
         before = draft.translation
         total, score = before.log_probability, before.score
         if not best.clear:
-            total = sum(self._chosen(best))
+            total = sum(self._chosen(best, best.log_probabilities))
             score = total / float(length_penalty(len(best.log_probabilities), self.alpha))
         hypothesis = Hypothesis(best.ids, total, score, alignment=best.alignment)
         translation = self.model.detailed(best.text, draft.sentence.ids, best.ids, hypothesis, before.notes)
         return replace(draft, translation=translation)
 
-    def _chosen(self, candidate: Candidate) -> list[float]:
+    def _chosen(self, candidate: Candidate, log_probabilities: Sequence[float]) -> list[float]:
         """Return the log-probabilities of the tokens that the model chose, not the glossary, and of the end."""
         places = token_places(candidate.text, self.vocabulary.pieces(candidate.ids))
         given = {at for at, (left, right) in enumerate(places) if left < candidate.end and right > candidate.begin}
-        return [log for at, log in enumerate(candidate.log_probabilities) if at not in given]
+        return [log for at, log in enumerate(log_probabilities) if at not in given]
 
     def _evidence(self) -> dict[int, Evidence]:
         """Return the words of each draft that the model writes for the source term alone."""
@@ -319,7 +323,12 @@ class _Placing:
     def _scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         sources = [self.drafts[each.draft].sentence.ids for each in candidates]
         found = self.model.engine.score(sources, [each.ids for each in candidates]) if candidates else []
-        return [replace(each, log_probabilities=row) for each, row in zip(candidates, found, strict=True)]
+        return [self._with_scores(each, row) for each, row in zip(candidates, found, strict=True)]
+
+    def _with_scores(self, one: Candidate, log_probabilities: Sequence[float]) -> Candidate:
+        chosen = sum(self._chosen(one, log_probabilities))
+        total = chosen + max(LOWEST, sum(log_probabilities) - chosen)
+        return replace(one, log_probabilities=log_probabilities, total=total)
 
 
 def _promising(scored: Sequence[Candidate]) -> list[Candidate]:

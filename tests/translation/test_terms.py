@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -77,6 +78,16 @@ def test_the_model_chooses_between_the_forms_that_are_listed(translator: Transla
     assert found.text == "Who likes tomatoes?"
     found = translated(translator, "그 감자는 비싸요.", {"감자": "tomatoes|tomato"})
     assert found.text == "That tomato is expensive."
+
+
+def test_a_form_that_was_seen_is_written_where_the_model_prefers_it(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = SimpleNamespace(of=lambda term: (f"{term}es",))
+    monkeypatch.setattr(translator, "forms", seen, raising=False)
+    assert translated(translator, "누가 감자를 좋아해요?", {"감자": "tomato"}).text == "Who likes tomatoes?"
+    assert translated(translator, "그 감자는 비싸요.", {"감자": "tomato"}).text == "That tomato is expensive."
+    assert "tomatoes" not in translated(translator, "누가 감자를 좋아해요?", {"감자": "tomato|tomatou"}).text
 
 
 def test_a_sentence_is_not_changed_by_the_terms_of_others(translator: Translator) -> None:

@@ -28,13 +28,13 @@ from tongsa.translation.aligned_text import FOR, AlignedText, token_places
 from tongsa.translation.alignment import Span
 from tongsa.translation.evidence import Evidence, Question, evidence
 from tongsa.translation.forms import SeenForms
-from tongsa.translation.glossary import Target, Term, is_word, missing, missing_note, with_capital
+from tongsa.translation.glossary import Term, is_word, missing, missing_note, with_capital
 from tongsa.translation.particles import fitted, is_hangul, without_particles
 from tongsa.translation.sentences import Sentence, Translation
 
 PROMISING = 5
 """Replacements whose alignment is looked at."""
-CONTINUED = 3
+CONTINUED = 2
 """Beginnings of a sentence, up to the term, that the model writes on from if no word is aligned to the source term."""
 FORM = 1.0
 """Log-probability by which a form that was seen in the training text must be better than those of the glossary."""
@@ -190,7 +190,24 @@ class _Placing:
         for each in continued:
             if each.is_complete(best[each.draft]) and self._score(each) > self._score(best[each.draft]):
                 best[each.draft] = each
-        return best
+        return best | self._inflected(best)
+
+    def _inflected(self, best: dict[int, Candidate]) -> dict[int, Candidate]:
+        """Return the candidates that are better with a form of their term that was seen in the training text."""
+        formed = []
+        for index, one in best.items():
+            target = self.terms[index].target
+            for form in self.model.forms.of(target.forms[0]) if target.kind == "inflected" else ():
+                written = with_capital(form) if one.text[one.begin].isupper() else form
+                text = one.text[: one.begin] + written + one.text[one.end :]
+                if new := self._candidate(index, text, (one.begin, one.begin + len(written)), clear=one.clear):
+                    formed.append(replace(one, text=text, ids=new.ids, end=new.end, listed=False))
+        better = {
+            each.draft: each
+            for each in sorted(self._scored(formed), key=self._score)
+            if self._score(each) > self._score(best[each.draft])
+        }
+        return {each.draft: each for each in self._aligned(list(better.values()))}
 
     def _score(self, candidate: Candidate) -> float:
         return candidate.score(self.alpha)
@@ -244,20 +261,15 @@ class _Placing:
             places, strengths = [*places, *((at, at) for at in beside)], [*strengths, *(strengths[0] for _ in beside)]
         for (begin, end), strength in zip(places, strengths, strict=True):
             at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
-            for form in self._forms(term.target):
+            for form in term.target.forms:
                 written = with_capital(form) if at_start and term.target.kind != "kept" else form
                 for rest in _rests(text, begin, end):
                     left, right = _spaces(text[:begin], rest, inserted=begin == end)
                     place = begin + len(left), begin + len(left) + len(written)
                     new = fitted(text[:begin] + left + written + right + rest, place[1])
                     if candidate := self._candidate(index, new, place, clear=clear):
-                        listed = form in term.target.forms
                         near = aligned.near((begin, end), (term.start, term.end))
-                        yield replace(candidate, inserted=begin == end, evidence=strength, listed=listed, near=near)
-
-    def _forms(self, target: Target) -> tuple[str, ...]:
-        """Return the forms of a term: those of the glossary, and others that were seen if it lists only one."""
-        return target.forms if target.kind != "inflected" else (*target.forms, *self.model.forms.of(target.forms[0]))
+                        yield replace(candidate, inserted=begin == end, evidence=strength, near=near)
 
     def _continuations(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Let the model write on after the term, from the best beginnings of each draft."""
@@ -280,7 +292,7 @@ class _Placing:
 
     def _continued(self, one: Candidate, text: str) -> Candidate | None:
         candidate = self._candidate(one.draft, text, (one.begin, one.end), clear=False)
-        return candidate and replace(candidate, listed=one.listed, inserted=one.inserted, near=one.near)
+        return candidate and replace(candidate, inserted=one.inserted, near=one.near)
 
     def _candidate(self, index: int, text: str, place: Span, *, clear: bool) -> Candidate | None:
         """Return a candidate, or None if it lacks something that the draft has."""

@@ -120,3 +120,12 @@ def test_a_longer_word_beside_the_term_counts_for_more(aligned: AlignedText) -> 
     assert 0 < aligned.others(elsewhere, HANDS) < 1
     noun = (SOURCE.index("man"), SOURCE.index("man") + 3)
     assert aligned.others(elsewhere, noun) > aligned.others(elsewhere, HANDS)
+
+
+def test_a_word_in_two_parts_is_replaced_whole() -> None:
+    text = "방법을 보여 줍니다."
+    aligned = AlignedText.of("shows how", text, Translation(text=text))
+    place = (text.index("보여"), text.index("보여") + 2)
+    assert aligned.with_parts(place, "보여줍니다") == (place[0], text.index("."))
+    assert aligned.with_parts(place, "나타냅니다") == place
+    assert aligned.with_parts((place[1], place[1]), "보여줍니다") == (place[1], place[1]), "nothing is replaced there"

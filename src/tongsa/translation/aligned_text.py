@@ -21,6 +21,8 @@ PLACES = 12
 """Most places between words returned for a term that no word is clearly aligned to."""
 NEAR = 2
 """Largest distance in tokens of source tokens that are next to a term."""
+PART = 2
+"""Fewest letters of a word that is a part of a longer one."""
 LETTERS = 5
 """Letters of a word that counts as one; in scripts whose letters are syllables or words, one."""
 FOR, AGAINST = 1.0, -2.5
@@ -88,6 +90,19 @@ class AlignedText:
             run.append(word)
             spans[run[0][0], word[1]] = sum(shares[each] for each in run)
         return sorted(spans, key=lambda span: -spans[span])[:SPANS], True
+
+    def with_parts(self, place: Span, form: str) -> Span:
+        """Add the words beside a place that a form also begins or ends with: `보여 줍니다` for `보여줍니다`."""
+        begin, end = place
+        if begin == end:
+            return place
+        before = next((word for word in reversed(self.words) if word[1] <= begin), None)
+        after = next((word for word in self.words if word[0] >= end), None)
+        if before and PART <= before[1] - before[0] < len(form) and form.startswith(self.text[before[0] : before[1]]):
+            begin = before[0]
+        if after and PART <= after[1] - after[0] < len(form) and form.endswith(self.text[after[0] : after[1]]):
+            end = after[1]
+        return begin, end
 
     def share(self, span: Span, term: Span) -> float:
         """Return the share of the characters of text[span] that belong to source[term]."""

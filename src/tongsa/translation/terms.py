@@ -259,9 +259,10 @@ class _Placing:
         if clear:
             beside = [at for at in dict.fromkeys(places[0]) if _WORDS.search(text[:at])]
             places, strengths = [*places, *((at, at) for at in beside)], [*strengths, *(strengths[0] for _ in beside)]
-        for (begin, end), strength in zip(places, strengths, strict=True):
-            at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
+        for (first, last), strength in zip(places, strengths, strict=True):
             for form in term.target.forms:
+                begin, end = aligned.with_parts((first, last), form)
+                at_start = not _WORDS.search(text[:begin]) and text[begin : begin + 1].isupper()
                 written = with_capital(form) if at_start and term.target.kind != "kept" else form
                 for rest in _rests(text, begin, end):
                     left, right = _spaces(text[:begin], rest, inserted=begin == end)

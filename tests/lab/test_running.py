@@ -152,6 +152,21 @@ def test_processes_that_share_a_comparison_leave_each_other_their_trainings(
     assert not (out / "models" / "small").exists()
 
 
+def test_the_text_is_not_linked_while_another_process_may_prepare_it(
+    compare_here: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, held = tmp_path / "out", []
+
+    def share(*_: Any) -> None:
+        held.append((out / "locks" / "prepare.lock").is_file())
+        raise TrainingError("enough")
+
+    monkeypatch.setattr(running, "share_prepared", share)
+    with pytest.raises(TrainingError, match="no model could be trained"):
+        compare_here(out, "gru")
+    assert held == [True]
+
+
 def test_another_metric_needs_no_training(
     compare_here: Compare, finished: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tongsa.base.devices import choose_device, usable_cores
@@ -42,7 +43,7 @@ def compare(options: CompareOptions, out: Path, show: Show) -> list[Comparison] 
     here = dataclasses.replace(
         options, threads=options.threads or usable_cores(), device=str(choose_device(options.device))
     )
-    with waiting_for(out / LOCKS / "prepare.lock", f"preparing {out}", show):
+    with _preparing(out, show):
         plan, test = prepare_comparison(out, here, show)
     rows = plan.rows()
     found = run_grid(
@@ -69,6 +70,10 @@ def compare(options: CompareOptions, out: Path, show: Show) -> list[Comparison] 
     return comparisons
 
 
+def _preparing(out: Path, show: Show) -> AbstractContextManager[None]:
+    return waiting_for(out / LOCKS / "prepare.lock", f"preparing {out}", show)
+
+
 def _stored(out: Path, cell: Cell, test: Texts) -> Result | None:
     stored = stored_result(out, cell.label)
     return stored if stored and len(stored.translations) == len(test) else None
@@ -82,7 +87,8 @@ def _run(out: Path, cell: Cell, plan: ComparisonPlan, test: Texts, show: Show) -
         run = Run(directory)
         if not run.job_file.is_file():
             options = _train_options(plan.options, budget, cell.seed)
-            share_prepared(Run(out / PREPARED), run, plan.recipe(model, budget), options)
+            with _preparing(out, show):  # nothing may change there while it is linked
+                share_prepared(Run(out / PREPARED), run, plan.recipe(model, budget), options)
         trained = fit_and_publish(run, show)
         if trained is None:
             return None

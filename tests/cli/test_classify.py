@@ -52,6 +52,7 @@ def test_classify_prints_a_label_for_each_line(tongsa: Tongsa, folder: Path, mon
     rows = [line.split("\t") for line in done.out.splitlines()]
     assert len(rows) == 3
     assert all(row[0] in "abc" and 0 < float(row[1]) <= 1 for row in rows)
+    assert "1 lines were cut to 20 tokens" in done.err
 
 
 def test_two_classifiers_are_compared_on_the_same_lines(tongsa: Tongsa, folder: Path, tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ def test_the_rollout_follows_attention_through_the_layers() -> None:
     found = rollout([first, second])
     # 0 keeps half of itself; the half from patch 1 is half its own and half of patch 2.
     torch.testing.assert_close(found, torch.tensor([[0.5, 0.5]]))
+    # Patch 1 keeps half of itself and has the other half from patch 2, which keeps all: 0.25 + 0.5 and 0.25 + 0.5 + 1.
+    torch.testing.assert_close(rollout([first, second], "mean"), torch.tensor([[0.3, 0.7]]))
     shares = rollout(vit().attend(torch.randn(3, 3, 4, 6)))
     torch.testing.assert_close(shares.sum(dim=1), torch.ones(3))
 

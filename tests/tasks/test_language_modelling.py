@@ -73,6 +73,14 @@ MEMORY = {
     "model.memories": "10",
     "training.peak": "0.02",
 }
+LSTM = {
+    **{key: value for key, value in SMALL.items() if key not in NOT_OF_MEMORY},
+    "model.architecture": "recurrent-language-model",
+    "model.layers": "1",
+    "model.hidden": "48",
+    "training.peak": "0.02",
+}
+RECIPES = {"memory-language-model": "memory-language-model", "recurrent-language-model": "lstm-language-model"}
 
 
 @pytest.fixture
@@ -84,14 +92,14 @@ def text(tmp_path: Path) -> Path:
 
 def train(text: Path, out: Path, settings: dict[str, str] | None = None, **options: Any) -> LanguageModel:
     chosen = settings or SMALL
-    recipe = "memory-language-model" if "model.architecture" in chosen else "auto"
+    recipe = RECIPES.get(chosen.get("model.architecture", ""), "auto")
     model = tongsa.train(text, task="lm", out=out, recipe=recipe, settings=chosen, threads=1, device="cpu", **options)
     assert isinstance(model, LanguageModel)
     return model
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [SMALL, MEMORY], ids=["decoder-only", "memory-language-model"])
+@pytest.mark.parametrize("settings", [SMALL, MEMORY, LSTM], ids=["decoder-only", "memory-language-model", "lstm"])
 def test_it_learns_what_lies_further_back_than_a_trigram_sees(
     text: Path, tmp_path: Path, settings: dict[str, str]
 ) -> None:

@@ -58,8 +58,14 @@ def classify(
         _print(classifier.classify_pictures(pictures), scores)
         return
     lines = (line.rstrip("\n") for line in sys.stdin)
+    cut = 0
     for block in _blocks(lines):
-        _print(classifier.classify(block), scores)
+        labels = classifier.classify(block)
+        cut += sum(label.cut for label in labels)
+        _print(labels, scores)
+    if cut:
+        longest = classifier.card.recipe.corpus.max_tokens
+        print(f"{cut:,} lines were cut to {longest} tokens, the most that this classifier reads", file=sys.stderr)
 
 
 def _print(labels: list[Label], scores: bool) -> None:

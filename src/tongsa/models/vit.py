@@ -121,8 +121,8 @@ def patches(pictures: Tensor, side: int) -> Tensor:
     return cut.permute(0, 2, 3, 4, 5, 1).flatten(3).flatten(1, 2)
 
 
-def rollout(weights: Weights) -> Tensor:
-    """(batch, N): how much the class token draws on each patch, through all layers          D.8; Abnar, Zuidema 2020
+def rollout(weights: Weights, pooling: Pooling = "class") -> Tensor:
+    """(batch, N): how much the classifier draws on each patch, through all layers           D.8; Abnar, Zuidema 2020
 
     A layer passes on half of what attention gathers (the mean of the heads) and half of what was there already (the
     residual); the product over the layers is the share of each patch. The class token's share of itself is left out.
@@ -133,5 +133,5 @@ def rollout(weights: Weights) -> Tensor:
         mixed = (mixed + torch.eye(mixed.shape[-1], device=mixed.device)) / 2
         through = mixed if through is None else mixed @ through
     assert through is not None, "a model has layers"
-    share = through[:, 0, 1:]
+    share = (through[:, 0] if pooling == "class" else through.mean(dim=1))[:, 1:]
     return share / share.sum(dim=1, keepdim=True)

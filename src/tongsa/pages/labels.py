@@ -17,7 +17,7 @@ SIDE = 128
 MOST_CELLS = 40
 """Labels up to which the whole table is shown."""
 NOTE = (
-    "Beside each picture: how much the class token draws on each patch through all layers (attention rollout). "
+    "Beside each picture: how much the label draws on each patch through all layers (attention rollout). "
     "Below it: the label given, its probability, and in brackets the right label, where it is known."
 )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -34,6 +35,8 @@ class Label:
 
     name: str
     probability: float
+    cut: bool = False
+    """The text was longer than the model reads, and only its beginning was read."""
 
 
 class Classifier:
@@ -77,8 +80,9 @@ class Classifier:
         if not texts:
             return []
         tokens = BertTokens.beyond(self.vocabulary)
-        ids = [encode_text(text, self.vocabulary, self.card.recipe.corpus.max_tokens) for text in texts]
-        return self.label(TextExamples.of([0] * len(ids), ids, tokens))
+        encoded = [encode_text(text, self.vocabulary, self.card.recipe.corpus.max_tokens) for text in texts]
+        found = self.label(TextExamples.of([0] * len(texts), [each.ids for each in encoded], tokens))
+        return [replace(label, cut=each.cut) for label, each in zip(found, encoded, strict=True)]
 
     def classify_pictures(self, pictures: Sequence[Path]) -> list[Label]:
         """The label of each picture; those of another size are scaled."""
@@ -92,12 +96,12 @@ class Classifier:
 
     @torch.inference_mode()
     def attention(self, pictures: Sequence[Pixels]) -> list[list[list[float]]]:
-        """How much the class token draws on each patch of each picture, row by row: the rollout of all layers."""
+        """How much the label draws on each patch of each picture, row by row: the rollout of all layers."""
         section = self._vit()
         encoder = self.model.encoder
         assert isinstance(encoder, Vit), "the section says so"
         source, _ = self._examples(pictures).source(np.arange(len(pictures)))
-        shares = rollout(encoder.attend(source.to(self.device)))
+        shares = rollout(encoder.attend(source.to(self.device)), section.pooling)
         grid: list[list[list[float]]] = shares.unflatten(1, (section.height // section.patch, -1)).tolist()
         return grid
 
@@ -130,7 +134,13 @@ def build_classifier(recipe: Recipe, labels: int, vocabulary: Vocabulary | None)
     return EncoderWithHead(recipe.model, labels, *sizes)
 
 
-def encode_text(text: str, vocabulary: Vocabulary, longest: int) -> list[int]:
-    """[CLS], the text and the end: at most `longest` tokens."""
-    ids = vocabulary.encode(tidy(text))[: max(0, longest - 2)]
-    return [BertTokens.beyond(vocabulary).first, *ids, END]
+class EncodedText(NamedTuple):
+    ids: list[int]
+    """[CLS], the text and the end."""
+    cut: bool
+
+
+def encode_text(text: str, vocabulary: Vocabulary, longest: int) -> EncodedText:
+    """Encode a text for BERT; what is beyond `longest` tokens is left out."""
+    ids, room = vocabulary.encode(tidy(text)), longest - 2
+    return EncodedText([BertTokens.beyond(vocabulary).first, *ids[:room], END], len(ids) > room)

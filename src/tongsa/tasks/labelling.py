@@ -60,10 +60,10 @@ def _encoded(
     longest = recipe.corpus.max_tokens
     numbers = _numbered([each.label for each in examples], labels)
     texts = [encode_text(each.text, vocabulary, longest) for each in examples]
-    too_long = sum(len(vocabulary.encode(each.text)) + 2 > longest for each in examples)
+    too_long = sum(each.cut for each in texts)
     if too_long:
         show.say(f"{too_long:,} of {len(texts):,} texts are cut to {longest} tokens (corpus.max_tokens)")
-    return TextExamples.of(numbers, texts, BertTokens.beyond(vocabulary))
+    return TextExamples.of(numbers, [each.ids for each in texts], BertTokens.beyond(vocabulary))
 
 
 def _inherit(run: Run, init: Run, recipe: Recipe, labels: int, seed: int) -> Vocabulary:

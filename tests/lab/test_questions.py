@@ -27,6 +27,7 @@ from tongsa.lab.questions import (
     warm_up,
 )
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 ENGLISH, KOREAN = words_in("en"), words_in("ko")
 
 
@@ -49,7 +50,7 @@ def _trained(variants: Mapping[str, object], **looks: object) -> dict[str, list[
 
 
 def _head(kind: str, lost: float, previous: float) -> Values:
-    looks = dict.fromkeys(("itself", "next", "rarest", "first", "end"), 0.05)
+    looks = dict.fromkeys(("itself", "next", "aligned", "rarest", "first", "end"), 0.05)
     return {"kind": kind, "layer": 1, "head": 1, "distance": 1.5, "entropy": 2.0, "lost": lost, **looks} | {
         "previous": previous
     }
@@ -230,3 +231,21 @@ def test_a_question_without_use_for_a_translator_refuses_it(folder: Path) -> Non
     lab = Lab(folder=folder, show=Silent(), seeds=2, run=folder)
     with pytest.raises(UsageError, match="mask is answered without a translator"):
         answer_questions([QUESTIONS["mask"]], lab, "en", folder / "mask.html")
+
+
+@pytest.mark.parametrize(("page", "language"), [("lab.md", "en"), ("lab.ko.md", "ko")])
+def test_the_documentation_lists_every_question(page: str, language: str) -> None:
+    """Commands, questions, and which of them take a translator; the same in both languages."""
+    rows = [line.split("|")[1:-1] for line in (DOCS / page).read_text(encoding="utf-8").splitlines() if "| `" in line]
+    asked = [[cell.strip() for cell in row] for row in rows]
+    assert [row[:2] for row in asked] == [
+        [f"`tongsa lab {name}`", words_in(language)(question.english, question.korean)]
+        for name, question in QUESTIONS.items()
+    ]
+    assert [bool(row[3]) for row in asked] == [question.takes_run for question in QUESTIONS.values()]
+
+
+def test_both_pages_have_the_same_sections_and_commands() -> None:
+    english, korean = ((DOCS / page).read_text(encoding="utf-8") for page in ("lab.md", "lab.ko.md"))
+    assert english.count("\n## ") == korean.count("\n## ")
+    assert english.split("```")[1] == korean.split("```")[1]

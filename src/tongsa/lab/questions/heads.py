@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tongsa.lab.trained import Trained
 
 TRAINED = {"base": {}, "one-head": {"model.heads": "1"}, "sixteen-heads": {"model.heads": "16"}}
-SENTENCES = 40
+SENTENCES = 100
 """Held-out pairs whose weights are looked at, and that are translated without each head."""
-ROLES = ("previous", "itself", "next", "rarest", "first", "end")
+ROLES = ("previous", "itself", "next", "aligned", "rarest", "first", "end")
 CLEAR = 0.4
 """Mean weight from which a head has a role."""
 
@@ -78,6 +78,7 @@ def _look(kind: str, weights: Tensor, rarity: list[int]) -> Values:
     row, column = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
     entropy = -(weights * weights.clamp_min(1e-12).log2()).sum(dim=-1).mean()
     found = {"entropy": float(entropy), "first": float(weights[:, 0].mean()), "end": float(weights[:, -1].mean())}
+    found["aligned"] = float(weights.max(dim=-1).values.mean()) if kind == "cross" else 0.0
     if kind == "cross":
         scaled = (row * (keys - 1) / max(1, queries - 1) - column).abs()  # places along both sentences
         found |= {"distance": float((weights * scaled).sum(dim=-1).mean()), "previous": 0.0, "itself": 0.0, "next": 0.0}
@@ -164,6 +165,7 @@ def _role(head: Values, words: Words) -> str:
         "previous": words("the word before", "앞 단어"),
         "itself": words("the word itself", "자기 자신"),
         "next": words("the word after", "뒤 단어"),
+        "aligned": words("one source word each: alignment", "원문 단어 하나씩(정렬)"),
         "rarest": words("the rarest word", "가장 드문 단어"),
         "first": words("the first word", "첫 단어"),
         "end": words("the end", "문장 끝"),

@@ -215,6 +215,7 @@ def test_values_are_measured_once(folder: Path) -> None:
 
 def test_the_page_has_every_question_and_its_command(folder: Path) -> None:
     text = as_page(list(QUESTIONS.values()), [_values(question, folder) for question in QUESTIONS.values()], "ko")
+    assert '<html lang="ko">' in text
     for question in QUESTIONS.values():
         assert question.korean in text
         assert f"tongsa lab {question.name}" in text

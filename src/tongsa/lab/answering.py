@@ -64,7 +64,8 @@ def as_page(questions: Sequence[Question], values: Sequence[Values], language: s
         "Each conclusion is computed from the numbers below it.", "모든 결론은 그 아래의 숫자에서 계산된 것이다."
     )
     footer = words("Written by Tongsa.", "통사가 작성함.")
-    return page(title, heading=heading(escape(title), text=escape(below)), sections=sections, footer=escape(footer))
+    top = heading(escape(title), text=escape(below))
+    return page(title, heading=top, sections=sections, footer=escape(footer), language=language)
 
 
 def answer_questions(questions: Sequence[Question], lab: Lab, language: str, out: Path) -> list[str]:

@@ -36,7 +36,14 @@ class Section:
 
 
 def page(
-    title: str, *, heading: str, sections: Sequence[Section], footer: str, served: str = "", scripts: Sequence[str] = ()
+    title: str,
+    *,
+    heading: str,
+    sections: Sequence[Section],
+    footer: str,
+    served: str = "",
+    scripts: Sequence[str] = (),
+    language: str = "en",
 ) -> str:
     """A page in the kit's style: navigation, a heading, sections. All but `title` is HTML.
 
@@ -48,8 +55,8 @@ def page(
     if served:
         links = "".join(f'<link rel="stylesheet" href="{served}/{name}">' for name in STYLES)
         run = "".join(f'<script src="{url}"></script>' for url in (f"{served}/{SCRIPT}", *scripts))
-        return _html(title, f"{body}{run}", links)
-    return document(title, body, style=read(*STYLES), script=read(SCRIPT), style_attributes=True)
+        return _html(title, f"{body}{run}", links, language)
+    return document(title, body, style=read(*STYLES), script=read(SCRIPT), style_attributes=True, language=language)
 
 
 def heading(title: str, *, over: str = "", text: str = "") -> str:
@@ -59,19 +66,21 @@ def heading(title: str, *, over: str = "", text: str = "") -> str:
     return f"<header>{SEAL}<div>{above}<h1>{title}</h1>{below}</div></header>"
 
 
-def document(title: str, body: str, *, style: str, script: str = "", style_attributes: bool = False) -> str:
+def document(
+    title: str, body: str, *, style: str, script: str = "", style_attributes: bool = False, language: str = "en"
+) -> str:
     """A whole HTML file. Its policy allows only this script and style and no requests, whatever the data
     may hold; `style_attributes` also allows style="..." in the body."""
     styles = "'unsafe-inline'" if style_attributes else _digest(style)
     scripts = f"; script-src {_digest(script)}" if script else ""
     policy = f"default-src 'none'; img-src data:; style-src {styles}{scripts}"
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
-    return _html(title, f"{body}{f'<script>{script}</script>' if script else ''}", head)
+    return _html(title, f"{body}{f'<script>{script}</script>' if script else ''}", head, language)
 
 
-def _html(title: str, body: str, head: str) -> str:
+def _html(title: str, body: str, head: str, language: str) -> str:
     return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"{head}<title>{escape(title)}</title></head><body>{body}</body></html>\n"

@@ -152,7 +152,7 @@ def answer(values: Values, words: Words) -> Answer:
     if low > before.mean + 0.1:
         conclusion = words(
             f'"{word}" enters the encoder as one and the same word and leaves it with its meaning: {numbers}.',
-            f'"{word}"은(는) 같은 단어로 인코더에 들어가서 문맥의 뜻을 담고 나온다. {numbers}.',
+            f'인코더에 들어갈 때는 모두 같은 단어("{word}")지만, 나올 때는 문맥의 뜻을 담고 있다. {numbers}.',
         )
     else:
         conclusion = words(

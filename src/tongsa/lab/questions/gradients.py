@@ -119,7 +119,7 @@ def _with_gain(gain: float) -> tuple[float, float, float]:
 
 
 def answer(values: Values, words: Words) -> Answer:
-    distances, curves, gains = values["distances"], values["curves"], values["gains"]
+    distances, curves = values["distances"], values["curves"]
     names = {
         "tanh": words("RNN, tanh", "RNN, tanh"),
         "relu": words("RNN, ReLU", "RNN, ReLU"),
@@ -176,17 +176,22 @@ def answer(values: Values, words: Words) -> Answer:
                 logarithmic=True,
             ),
             lines(
-                words("RNN: states by the size of its matrix", "RNN: 행렬 크기에 따른 상태"),
+                words("tanh: saturated share of the state", "tanh: 상태에서 포화된 비율"),
+                words("factor of the recurrent matrix", "순환 행렬의 배율"),
+                {"tanh": _means(values, "saturated")},
+                note=f"|h| > {SATURATED}",
+                from_zero=True,
+            ),
+            lines(
+                words("RNN: vanishing and exploding", "RNN: 소실과 폭발"),
                 words("factor of the recurrent matrix", "순환 행렬의 배율"),
                 {
-                    words("tanh: saturated share", "tanh: 포화된 비율"): _means(values, "saturated"),
-                    words("tanh: gradient over half the length", "tanh: 절반 길이의 그래디언트"): [
-                        (gain, max(value, 1e-12)) for gain, value in _means(values, "gradient")
-                    ],
-                    words("ReLU: growth of the state", "ReLU: 상태의 증가"): _means(values, "state"),
+                    words("tanh: gradient over half the length", "tanh: 절반 길이를 지난 그래디언트"): _powers(
+                        values, "gradient"
+                    ),
+                    words("ReLU: growth of the state", "ReLU: 상태의 증가"): _powers(values, "state"),
                 },
-                note=words("gains " + ", ".join(f"{gain:g}" for gain in gains), "로그 눈금"),
-                logarithmic=True,
+                note=words("powers of ten", "10의 거듭제곱"),
             ),
         ],
     )
@@ -200,9 +205,13 @@ def _means(values: Values, what: str) -> list[tuple[float, float]]:
     """By gain, the geometric mean over seeds."""
     seeds = values[what]
     return [
-        (gain, math.exp(mean_of([math.log(max(seed[place], 1e-6)) for seed in seeds]).mean))
+        (gain, math.exp(mean_of([math.log(max(seed[place], TINY)) for seed in seeds]).mean))
         for place, gain in enumerate(values["gains"])
     ]
+
+
+def _powers(values: Values, what: str) -> list[tuple[float, float]]:
+    return [(gain, math.log10(value)) for gain, value in _means(values, what)]
 
 
 def _both_ends(far: dict[str, float], words: Words) -> str:
@@ -223,6 +232,7 @@ def _both_ends(far: dict[str, float], words: Words) -> str:
 
 def _gains(values: Values, words: Words) -> str:
     saturated, state = _means(values, "saturated")[-1], _means(values, "state")[-1]
+    (low, small), *_, (high, large) = _means(values, "gradient")
     full = (
         words(
             f"With a recurrent matrix {saturated[0]:g} times as large, {100 * saturated[1]:.0f}% of a tanh layer is "
@@ -246,7 +256,13 @@ def _gains(values: Values, words: Words) -> str:
             f" ReLU 층은 발산하지 않는다({state[1]:.1g}배).",
         )
     )
-    return full + grown
+    arrives = words(
+        f" Through tanh, over half the length, the gradient goes from {small:.1g} (factor {low:g}) to {large:.1g} "
+        f"(factor {high:g}) of a neighbour's.",
+        f" 절반 길이를 지난 tanh의 그래디언트는 이웃에 비해 {small:.1g}(배율 {low:g})에서 "
+        f"{large:.1g}(배율 {high:g})까지 변한다.",
+    )
+    return full + grown + arrives
 
 
 GRADIENTS = Question(

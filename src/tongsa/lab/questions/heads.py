@@ -180,7 +180,7 @@ def _roles(heads: list[Values], words: Words) -> str:
         return words("No head has a clear role.", "뚜렷한 역할을 맡은 헤드는 없다.")
     kinds = len(set(clear))
     return words(
-        f"{len(clear)} of {len(heads)} heads mostly look at one kind of place, of {kinds} kinds.",
+        f"{len(clear)} of {len(heads)} heads mostly look at one kind of place; such kinds: {kinds}.",
         f"헤드 {len(heads)}개 중 {len(clear)}개가 주로 한 종류의 위치를 보며, 그 종류는 {kinds}가지다.",
     )
 

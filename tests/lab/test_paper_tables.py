@@ -9,7 +9,7 @@ import pytest
 from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.config.presets import load_recipe
-from tongsa.lab.paper import table2, table3
+from tongsa.lab.paper import table2, table3, table4
 from tongsa.lab.paper.document import cost
 from tongsa.lab.paper.published import GPUS, HOURS, TABLE_2, TABLE_3, TABLE_4, TFLOPS, training_cost
 from tongsa.lab.paper.table3 import BASE, CLAIMS, Table3Options, agreement, draw_table_3, rank_correlation, row_recipe
@@ -126,3 +126,41 @@ def test_every_recipe_of_table_2_is_there() -> None:
     for name in table2.SYSTEMS.values():
         load_recipe(name, {})
     assert set(table2.SYSTEMS) <= {system.name for system in TABLE_2}
+
+
+@pytest.mark.parametrize("name", table4.SYSTEMS)
+def test_the_parsers_of_table_4_differ_in_architecture_and_linearisation_alone(name: str) -> None:
+    recipe, usual = table4.system_recipe(name), load_recipe("parsing", {})
+    assert recipe.model.architecture == table4.SYSTEMS[name].architecture
+    assert recipe.corpus.linearisation == table4.SYSTEMS[name].linearisation
+    assert (recipe.training, recipe.subwords, recipe.model.d_model) == (
+        usual.training,
+        usual.subwords,
+        usual.model.d_model,
+    )
+
+
+def test_table_4_shows_means_over_seeds_and_silver_rows() -> None:
+    options = table4.Table4Options(
+        trees=("a",), valid=("b",), test="c", silver=("d",), systems=("transformer",), updates=10
+    )
+    assert options.rows() == ["transformer", "transformer.silver"]
+    made = [
+        table4.Result(
+            f1=f1,
+            precision=f1,
+            recall=f1,
+            complete_match=20,
+            well_formed=9,
+            sentences=10,
+            sentences_per_second=5,
+            parameters=10,
+            updates=10,
+        )
+        for f1 in (70.0, 72.0)
+    ]
+    shown = table4.draw_table_4({"transformer": made, "transformer.silver": made[:1]}, options, []).text()
+    for told in ("71.0 ± 1.4", "with silver trees", "18 of 20", "91.3", "Petrov et al. (2006) [29]"):
+        assert told in shown
+    with pytest.raises(UsageError, match="unknown parser"):
+        table4.Table4Options(trees=("a",), valid=(), test="c", systems=("rnn",))

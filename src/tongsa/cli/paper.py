@@ -20,6 +20,7 @@ from tongsa.cli.options import (
     grouped,
     parse_settings,
 )
+from tongsa.cli.parse import SilverOptions
 
 if TYPE_CHECKING:
     from tongsa.lab.compare.plan import CompareOptions
@@ -146,6 +147,51 @@ def table3(
     chosen = tuple(name.strip() for name in rows.split(",") if name.strip()) or tuple(TABLE_3)
     options = Table3Options(rows=chosen, scale=scale, depth=depth)
     _print(run_table_3(_compared(corpus, text, training, machine, ()), options, out, for_this_stream()), out)
+
+
+@app.command("table4")
+@grouped
+def table4(
+    trees: Annotated[list[str], typer.Argument(metavar="TREES...", help="Files of trees in brackets.")],
+    out: Out,
+    valid: Annotated[list[str], typer.Option("--valid", help="Trees to validate on.")],
+    test: Annotated[Path, typer.Option("--test", help="Trees to score.")],
+    systems: Annotated[
+        str, typer.Option("--systems", help="Parsers, with commas: lstm, transformer, in-order, next-word (all).")
+    ] = "",
+    beam: Annotated[
+        int | None, typer.Option("--beam", help="Hypotheses kept at each step (the paper's parser: 21).", min=1)
+    ] = None,
+    *,
+    silver: SilverOptions,
+    training: TrainingOptions,
+    machine: MachineOptions,
+) -> None:
+    """Train parsers on your trees: LSTM and Transformer, brackets and actions, with and without silver trees.
+
+    Example:  tongsa paper table4 train.trees --valid valid.trees --test test.trees --minutes 10 --out runs/table4
+    """
+    training.check()
+    from tongsa.base.progress import for_this_stream
+    from tongsa.lab.paper.table4 import SYSTEMS, Table4Options, run_table_4
+
+    options = Table4Options(
+        trees=tuple(trees),
+        valid=tuple(valid),
+        test=str(test),
+        silver=tuple(silver.silver or ()),
+        silver_ratio=silver.silver_ratio,
+        systems=tuple(name.strip() for name in systems.split(",") if name.strip()) or tuple(SYSTEMS),
+        settings=parse_settings(training.setting),
+        minutes=training.minutes,
+        updates=training.updates,
+        seed=training.seed,
+        seeds=training.seeds,
+        beam=beam,
+        threads=machine.threads,
+        device=machine.device,
+    )
+    _print(run_table_4(options, out, for_this_stream()), out)
 
 
 def _compared(

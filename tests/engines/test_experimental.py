@@ -21,6 +21,7 @@ KEYS: list[tuple[dict[str, Any], str]] = [
     ({"neighbourhood": 3}, "its self-attention sees 3 positions"),
     ({"projections": "query-key"}, "its projections are query-key"),
     ({"feed_forward": "none"}, "it has no feed-forward networks"),
+    ({"feed_forward": "experts"}, "its feed-forward networks are mixtures of experts"),
     ({"residual": False}, "it has no residual sums"),
     ({"norm": "none"}, "it has no LayerNorms"),
     ({"scale_embeddings": False}, "its embeddings are not scaled"),

@@ -42,6 +42,7 @@ _REGISTRY: Registry[Any] = Registry("tongsa.architectures", ARCHITECTURES, kind=
 MAX_WIDTH = 65_536
 MAX_LAYERS = 1_000
 MAX_POSITIONS = 1_000_000
+MAX_EXPERTS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +97,12 @@ class TransformerLayers(ModelSection):
     """r, the positions around its own that self-attention sees (§4, Table 1: restricted; 0: all positions)."""
     projections: Literal["separate", "query-key", "shared", "none"] = "separate"
     """W^Q, W^K and W^V (§3.2.2): one each, W^Q = W^K, one for all three, or none."""
-    feed_forward: Literal["position-wise", "none"] = "position-wise"
-    """The feed-forward network of each layer (§3.3), or none."""
+    feed_forward: Literal["position-wise", "experts", "none"] = "position-wise"
+    """The feed-forward network of each layer (§3.3), a mixture of such networks (Shazeer et al. 2017), or none."""
+    experts: int = 8
+    """With feed_forward = "experts": networks of each layer."""
+    experts_used: int = 2
+    """With feed_forward = "experts": k, the networks that are computed for a token."""
     residual: bool = True
     """Add a sublayer's input to its output (§3.1)."""
     norm: Literal["post", "pre", "none"] = "post"
@@ -132,6 +137,7 @@ class TransformerLayers(ModelSection):
             f"its self-attention sees {self.neighbourhood} positions": self.neighbourhood,
             f"its projections are {self.projections}": self.projections != "separate",
             "it has no feed-forward networks": self.feed_forward == "none",
+            "its feed-forward networks are mixtures of experts": self.feed_forward == "experts",
             "it has no residual sums": not self.residual,
             "it has no LayerNorms": self.norm == "none",
             "its embeddings are not scaled": not self.scale_embeddings,
@@ -157,7 +163,11 @@ class TransformerLayers(ModelSection):
             d_k=(0, MAX_WIDTH),
             d_v=(0, MAX_WIDTH),
             neighbourhood=(0, MAX_POSITIONS),
+            experts=(1, MAX_EXPERTS),
+            experts_used=(1, MAX_EXPERTS),
         )
+        if self.experts_used > self.experts:
+            found.append(f"experts_used is {self.experts_used}; there are {self.experts} experts")
         if self.d_model % 2 and self.positions == "sinusoidal":
             found.append(
                 f"d_model is {self.d_model}; sines and cosines need an even number (learned positions take any)"

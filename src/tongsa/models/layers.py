@@ -12,6 +12,7 @@ from tongsa.config.architectures import TransformerLayers
 from tongsa.models.attention import KeysValues, Weights
 from tongsa.models.dropout import dropout, dropout_add, dropout_add_norm
 from tongsa.models.embeddings import LearnedPositions, Positions, SinusoidalPositions
+from tongsa.models.experts import MixtureOfExperts
 from tongsa.models.variants import (
     AdditiveAttention,
     ConcatenatedPositions,
@@ -59,7 +60,11 @@ class Residual(nn.Module):
 def feed_forward(config: TransformerLayers) -> nn.Module:
     if config.feed_forward == "none":
         return nn.Identity()  # its sublayer is left out: see `residuals`
-    return FeedForward(config.d_model, config.d_ff, config.activation)
+    count = config.experts if config.feed_forward == "experts" else 1
+    networks: list[nn.Module] = [FeedForward(config.d_model, config.d_ff, config.activation) for _ in range(count)]
+    if config.feed_forward == "experts":
+        return MixtureOfExperts(networks, config.d_model, config.experts_used)
+    return networks[0]
 
 
 def residuals(config: TransformerLayers, sublayers: int) -> nn.ModuleList:

@@ -25,6 +25,7 @@ SYSTEMS = {
     "ByteNet": "bytenet",
     "GNMT + RL": "lstm-attention",
     "ConvS2S": "convs2s",
+    "MoE": "transformer-experts",
     "Transformer (base model)": "transformer",
 }
 """Our recipe for each row of the paper that has one: the same kind of system, at the size for small data."""
@@ -170,7 +171,8 @@ def draw_table_2(rows: Mapping[str, Row], notes: Sequence[str]) -> PaperTable:
             f"correction, * below {SURE}.",
             "The paper's BLEU is on tokens with compounds split: compare it with tokenised BLEU. Its cost is an "
             "estimate from time and hardware; here matrix products and convolutions are counted, forward and backward.",
-            "MoE is a recurrent network with mixtures of experts between its layers (conditional computation, §2).",
+            "The paper's MoE is an LSTM with a mixture of experts between its layers; transformer-experts has mixtures "
+            "of experts for its feed-forward networks.",
             *notes,
         ],
     )  # fmt: skip

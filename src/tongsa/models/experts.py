@@ -69,7 +69,8 @@ def load(clean: Tensor, spread: Tensor, noisy: Tensor, used: int) -> Tensor:
     best = noisy.topk(used + 1, dim=-1).values
     kth, next_one = best[:, used - 1, None], best[:, used, None]
     threshold = torch.where(noisy >= kth, next_one, kth)  # the k-th highest of the others
-    return torch.special.ndtr((clean - threshold) / spread).sum(dim=0)
+    chances: Tensor = torch.special.ndtr((clean - threshold) / spread)
+    return chances.sum(dim=0)
 
 
 class _WithLoss(torch.autograd.Function):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -20,6 +21,28 @@ from tongsa.cli.options import (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """What every model may spend."""
+
+    panel: ClassVar[str] = "Training"
+
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Training time of each model.")] = None
+    updates: Annotated[
+        int | None, typer.Option("--updates", help="Updates of each model; with --minutes too, both are compared.")
+    ] = None
+    seeds: Annotated[int, typer.Option("--seeds", help="Trainings of each model, from consecutive seeds.", min=1)] = 1
+    match_parameters: Annotated[
+        bool, typer.Option("--match-parameters", help="Scale d_model until all have as many as the Transformer.")
+    ] = False
+    seed: Seed = 1
+
+    def check(self) -> None:
+        check_minutes(self.minutes)
+        if self.updates is not None and self.updates < 1:
+            raise UsageError(f"--updates must be at least 1, not {self.updates}")
+
+
 @grouped
 def compare(
     corpus: Corpora,
@@ -32,14 +55,6 @@ def compare(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Directory of the comparison; run the same command to continue.")],
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Training time of each model.")] = None,
-    updates: Annotated[
-        int | None, typer.Option("--updates", help="Updates of each model; with --minutes too, both are compared.")
-    ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", help="Trainings of each model, from consecutive seeds.", min=1)] = 1,
-    match_parameters: Annotated[
-        bool, typer.Option("--match-parameters", help="Scale d_model until all have as many as the Transformer.")
-    ] = False,
     valid: Valid = None,
     test: Annotated[
         list[str] | None, typer.Option("--test", help="Corpus to compare on (otherwise the validation set).")
@@ -48,8 +63,8 @@ def compare(
         str, typer.Option("--metric", help="Metrics with commas between them; the first one ranks.")
     ] = "bleu,chrf",
     setting: Settings = None,
-    seed: Seed = 1,
     *,
+    training: BudgetOptions,
     machine: MachineOptions,
 ) -> None:
     """Train several architectures on the same ids with the same budget, and compare them.
@@ -60,9 +75,7 @@ def compare(
     Example:  tongsa lab compare data/train --from en --to de --models all --seeds 3 --match-parameters --minutes 20
     --valid data/valid --test data/test --out runs/compare
     """
-    check_minutes(minutes)
-    if updates is not None and updates < 1:
-        raise UsageError(f"--updates must be at least 1, not {updates}")
+    training.check()
     settings = parse_settings(setting)
     from tongsa.base.progress import for_this_stream
     from tongsa.lab.compare.plan import CompareOptions
@@ -76,15 +89,11 @@ def compare(
         target=target,
         valid=tuple(valid or ()),
         test=tuple(test or ()),
-        minutes=minutes,
-        updates=updates,
-        match_parameters=match_parameters,
         metrics=tuple(name.strip() for name in metric.split(",")),
         settings=settings,
-        seed=seed,
-        seeds=seeds,
         threads=machine.threads,
         device=machine.device,
+        **asdict(training),
     )
     found = run(options, out, for_this_stream())
     if found is None:

@@ -84,6 +84,18 @@ def test_every_pair_is_tested_better_system_first_and_draws_allow_significance_a
     assert found.scores["s5"].p == round(found.pairs["s0", "s5"], 4)
 
 
+def test_all_metrics_test_against_the_best_by_the_first_one() -> None:
+    """By TER the order is another one: long outputs have few n-grams wrong, but much to delete."""
+    cut = [" ".join(line.split()[:6]) for line in REFERENCES]
+    longer = [f"{line} {line}" for line in REFERENCES]
+    found = compare_runs({"cut": [cut], "longer": [longer]}, REFERENCES, "en", metrics=("bleu", "ter"), draws=50)
+    assert found["bleu"].ranking[0] == "longer"
+    assert found["ter"].ranking[0] == "cut"
+    for by_metric in found.values():
+        assert by_metric.scores["longer"].p is None
+        assert by_metric.scores["cut"].p == round(next(iter(by_metric.pairs.values())), 4)
+
+
 def test_lower_is_better_where_the_metric_says_so() -> None:
     systems = {"bad": [noisy(REFERENCES, 0.3, 1)], "good": [noisy(REFERENCES, 0.1, 2)]}
     found = compare_runs(systems, REFERENCES, "en", metrics=("ter",), draws=50)["ter"]

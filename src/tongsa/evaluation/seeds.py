@@ -53,7 +53,7 @@ class SystemsByMetric:
     ranking: list[str]
     """The best first."""
     scores: dict[str, SeededScore]
-    """p is that of the difference to the best."""
+    """p is that of the difference to the best by the first metric."""
     pairs: dict[tuple[str, str], float]
     """p of every pair, better system first, by Holm's correction over all pairs."""
     draws: int
@@ -68,16 +68,21 @@ def compare_runs(
     sources: Sequence[str] = (),
     draws: int | None = None,
 ) -> dict[str, SystemsByMetric]:
-    """Compare systems by each metric: {metric: ...}. Each system has the outputs of one or several runs."""
+    """Compare systems by each metric: {metric: ...}. Each system has the outputs of one or several runs.
+
+    The p of a score is that of its difference to the system that is the best by the first metric.
+    """
     lengths = {len(lines) for runs in systems.values() for lines in runs}
     if not systems or not all(systems.values()) or lengths != {len(references)} or not references:
         raise UsageError("each run of a system needs a translation for every reference, and there must be at least one")
     pairs = math.comb(len(systems), 2)
     number = draws or max(SAMPLES, DRAWS_PER_PAIR * pairs)
-    return {
-        metric.name: _by_metric(metric, systems, references, language, sources, number)
-        for metric in text_metrics(metrics)
-    }
+    found: dict[str, SystemsByMetric] = {}
+    best = None
+    for metric in text_metrics(metrics):
+        found[metric.name] = _by_metric(metric, systems, references, language, sources, number, best)
+        best = best or found[metric.name].ranking[0]
+    return found
 
 
 def _by_metric(
@@ -87,6 +92,7 @@ def _by_metric(
     language: str,
     sources: Sequence[str],
     draws: int,
+    best: str | None,
 ) -> SystemsByMetric:
     scorer = for_sacrebleu(metric, language, sources)
     rows = {
@@ -104,17 +110,22 @@ def _by_metric(
         for one, other in itertools.combinations(ranking, 2)
     }
     pairs = dict(zip(raw, holm(list(raw.values())), strict=True))
+    baseline = best or ranking[0]
     scores = {
         name: SeededScore(
             score=round(means[name], 3),
             interval=round(_half_width(drawn_means[name]), 3),
-            p=None if name == ranking[0] else round(pairs[ranking[0], name], 4),
+            p=None if name == baseline else round(_of_pair(pairs, baseline, name), 4),
             signature=f"{scorer.get_signature()}|draws:{draws}|seed:{SEED}",
             runs=tuple(round(score, 3) for score in real[name]),
         )
         for name in ranking
     }
     return SystemsByMetric(metric=metric, ranking=ranking, scores=scores, pairs=pairs, draws=draws)
+
+
+def _of_pair(pairs: Mapping[tuple[str, str], float], one: str, other: str) -> float:
+    return pairs[one, other] if (one, other) in pairs else pairs[other, one]
 
 
 def _score(scorer: Any, sums: Floats) -> float:

@@ -1,21 +1,17 @@
-"""Small trainings of the lab: trained once, measured, shared by questions; and heads that are switched off."""
+"""Small trainings of the lab: trained once, measured, shared by questions."""
 
 from __future__ import annotations
 
 import dataclasses
 
 import pytest
-import torch
 
 from tongsa.base.progress import Silent
-from tongsa.config import TransformerSection
 from tongsa.lab.answering import as_text, measured
 from tongsa.lab.question import Effort, Lab, words_in
 from tongsa.lab.questions import QUESTIONS
 from tongsa.lab.questions.projections import weight_on_itself
 from tongsa.lab.small_trainings import train_variants
-from tongsa.lab.trained import attentions, head_switched_off
-from tongsa.models.transformer import Transformer
 
 LITTLE = Effort(updates=3, pairs=300, held_out=12, subwords=700)
 
@@ -70,22 +66,3 @@ def test_a_training_that_diverges_is_an_answer(lab: Lab) -> None:
     longer = dataclasses.replace(lab, seeds=1, effort=dataclasses.replace(LITTLE, updates=9))
     (result,) = train_variants(longer, {"diverging": settings})["diverging"]
     assert result["perplexity"] > LITTLE.subwords, "worse than even probabilities"
-
-
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-def test_a_head_switched_off_gives_the_logits_of_one_without_values(kind: str) -> None:
-    torch.manual_seed(1)
-    section = TransformerSection(d_model=16, d_ff=32, heads=4, encoder_layers=2, decoder_layers=2)
-    model = Transformer(section, 20).eval()
-    source, target = torch.randint(0, 19, (2, 6)), torch.randint(0, 19, (2, 5))
-    mask = torch.ones_like(source, dtype=torch.bool)
-    attention = attentions(model)[kind][1]
-    with torch.no_grad():
-        whole = model(source, mask, target)
-        with head_switched_off(attention, 2):
-            without = model(source, mask, target)
-        torch.testing.assert_close(model(source, mask, target), whole, rtol=0, atol=0)
-        attention.w_v.weight[8:12] = 0
-        attention.w_v.bias[8:12] = 0
-        torch.testing.assert_close(model(source, mask, target), without, rtol=0, atol=1e-5)
-    assert (without - whole).abs().max() > 1e-3

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,6 @@ from tongsa.base.errors import UsageError
 from tongsa.decoding import Search
 from tongsa.engines.native import NativeEngine
 from tongsa.evaluation.metrics import score
-from tongsa.models.attention import MultiHeadAttention
 from tongsa.models.contracts import Attention, Seq2Seq
 from tongsa.models.transformer import Transformer
 from tongsa.models.weights import load_model
@@ -95,28 +93,3 @@ class Trained:
         start = torch.tensor([[self.subwords.target.pad]])
         outputs = self.transformer.outputs(tokens, torch.ones_like(tokens, dtype=torch.bool), start)
         return self.subwords.source.pieces(ids), [layer[0, : len(ids)] for layer in outputs.encoder]
-
-
-def attentions(model: Transformer) -> dict[str, list[MultiHeadAttention]]:
-    """The attention modules of all layers, by kind."""
-    return {
-        "encoder": [layer.self_attention for layer in model.encoder],  # type: ignore[misc]
-        "decoder": [layer.self_attention for layer in model.decoder],  # type: ignore[misc]
-        "cross": [layer.cross_attention for layer in model.decoder],  # type: ignore[misc]
-    }
-
-
-@contextmanager
-def head_switched_off(attention: MultiHeadAttention, head: int) -> Iterator[None]:
-    """Zero the rows of W^O that belong to a head, for the duration of the block."""
-    weight = attention.w_o.weight  # PyTorch keeps W^O transposed
-    width = weight.shape[1] // attention.heads
-    part = slice(head * width, (head + 1) * width)
-    with torch.no_grad():
-        kept = weight[:, part].clone()
-        weight[:, part] = 0
-    try:
-        yield
-    finally:
-        with torch.no_grad():
-            weight[:, part] = kept

@@ -49,13 +49,42 @@ def answer(values: Values, words: Words) -> Answer:
     trained = Variants(results=values["trained"], names=names, words=words)
     last = len(values["lengths"]) - 1
 
-    def at(name: str, place: int) -> list[float]:
-        return [result["losses"][place] for result in values["trained"][name]]
+    ranges = [f"{a}–{b}" if b < 99 else f"{a}+" for a, b in values["lengths"]]
+    return Answer(
+        conclusion=_conclusion(values, words),
+        head=[*trained.head(), *(words(f"loss, {each} words", f"손실, {each}단어") for each in ranges)],
+        rows=[
+            [*row, *(mean_of(_at(values, name, place)).text(2) for place in range(last + 1))]
+            for row, name in zip(trained.rows(), names, strict=True)
+        ],
+        figures=[
+            lines(
+                words("Loss by the length of the sentence", "문장 길이에 따른 손실"),
+                words("words, from", "단어 수, 최소"),
+                {
+                    said: [
+                        (ends[0], mean_of(_at(values, name, place)).mean)
+                        for place, ends in enumerate(values["lengths"])
+                    ]
+                    for name, said in names.items()
+                },
+                note=words("-log p of a token, mean over seeds", "토큰당 -log p, 시드 평균"),
+            ),
+            *trained.figures(),
+        ],
+    )
 
-    gap = [difference(at("gru", place), at("gru-attention", place)) for place in (0, last)]
+
+def _at(values: Values, name: str, place: int) -> list[float]:
+    return [result["losses"][place] for result in values["trained"][name]]
+
+
+def _conclusion(values: Values, words: Words) -> str:
+    last = len(values["lengths"]) - 1
+    gap = [difference(_at(values, "gru", place), _at(values, "gru-attention", place)) for place in (0, last)]
     widened = difference(
-        [a - b for a, b in zip(at("gru", last), at("gru-attention", last), strict=True)],
-        [a - b for a, b in zip(at("gru", 0), at("gru-attention", 0), strict=True)],
+        [a - b for a, b in zip(_at(values, "gru", last), _at(values, "gru-attention", last), strict=True)],
+        [a - b for a, b in zip(_at(values, "gru", 0), _at(values, "gru-attention", 0), strict=True)],
     )
     fewest, most = values["lengths"][0][1], values["lengths"][-1][0]
     numbers = words(
@@ -77,7 +106,7 @@ def answer(values: Values, words: Words) -> Answer:
             f"Here one vector is not clearly worse than attention on long sentences: {numbers}.",
             f"여기서는 긴 문장에서도 벡터 하나가 어텐션보다 확실히 나쁘지 않다. {numbers}이다.",
         )
-    holds = difference(at("gru-small-vector", last), at("gru-large-vector", last))
+    holds = difference(_at(values, "gru-small-vector", last), _at(values, "gru-large-vector", last))
     size = (
         words(
             "A larger vector holds more of a long sentence, a smaller one less.",
@@ -89,27 +118,7 @@ def answer(values: Values, words: Words) -> Answer:
             "벡터의 크기는 긴 문장에서 뚜렷한 차이를 만들지 않는다.",
         )
     )
-    ranges = [f"{a}–{b}" if b < 99 else f"{a}+" for a, b in values["lengths"]]
-    return Answer(
-        conclusion=f"{lead} {size}",
-        head=[*trained.head(), *(words(f"loss, {each} words", f"손실, {each}단어") for each in ranges)],
-        rows=[
-            [*row, *(mean_of(at(name, place)).text(2) for place in range(last + 1))]
-            for row, name in zip(trained.rows(), names, strict=True)
-        ],
-        figures=[
-            lines(
-                words("Loss by the length of the sentence", "문장 길이에 따른 손실"),
-                words("words, from", "단어 수, 최소"),
-                {
-                    said: [(ends[0], mean_of(at(name, place)).mean) for place, ends in enumerate(values["lengths"])]
-                    for name, said in names.items()
-                },
-                note=words("-log p of a token, mean over seeds", "토큰당 -log p, 시드 평균"),
-            ),
-            *trained.figures(),
-        ],
-    )
+    return f"{lead} {size}"
 
 
 BOTTLENECK = Question(

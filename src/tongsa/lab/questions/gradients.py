@@ -135,31 +135,8 @@ def answer(values: Values, words: Words) -> Answer:
         return math.exp(mean_of([math.log(seed[place]) for seed in curves[name]]).mean)
 
     far = {name: typical(name, -1) / typical(name, 1) for name in names}
-    recurrent = max(far[name] for name in ("tanh", "relu", "lstm", "gru"))
-    even = far["attention"] > 0.1
-    if even and recurrent < 0.01:
-        lead = words(
-            f"Self-attention passes the gradient of a word {distances[-1]} steps away as well as that of a neighbour "
-            f"({far['attention']:.2g} times it). Through a recurrent layer it fades: at best {recurrent:.1g} of a "
-            "neighbour's arrives.",
-            f"셀프 어텐션에서는 {distances[-1]}칸 떨어진 단어의 그래디언트가 이웃 단어의 {far['attention']:.2g}배로, "
-            f"거의 그대로 전달된다. 순환 층에서는 사라진다. 가장 나은 경우에도 이웃의 {recurrent:.1g}배만 도달한다.",
-        )
-    elif even:
-        lead = words(
-            f"Here the gradient does not fade through every recurrent layer: over {distances[-1]} steps "
-            f"{recurrent:.2g} of a neighbour's arrives in the best one.",
-            f"여기서는 모든 순환 층에서 그래디언트가 사라지지는 않는다. {distances[-1]}칸 떨어져도 가장 나은 층에서는 "
-            f"이웃의 {recurrent:.2g}배가 도달한다.",
-        )
-    else:
-        lead = words(
-            f"Here self-attention passes only {far['attention']:.1g} of a neighbour's gradient over {distances[-1]} "
-            "steps.",
-            f"여기서는 셀프 어텐션도 {distances[-1]}칸을 지나면 이웃 그래디언트의 {far['attention']:.1g}배만 전달한다.",
-        )
     return Answer(
-        conclusion=" ".join([lead, _both_ends(far, words), _gains(values, words)]),
+        conclusion=" ".join([_lead(far, distances[-1], words), _both_ends(far, words), _gains(values, words)]),
         head=[words("layer", "층"), *(words(f"{d} steps", f"{d}칸") for d in distances)],
         rows=[
             [said, *(_short(typical(name, place)) for place in range(len(distances)))] for name, said in names.items()
@@ -194,6 +171,30 @@ def answer(values: Values, words: Words) -> Answer:
                 note=words("powers of ten", "10의 거듭제곱"),
             ),
         ],
+    )
+
+
+def _lead(far: dict[str, float], farthest: int, words: Words) -> str:
+    recurrent = max(far[name] for name in ("tanh", "relu", "lstm", "gru"))
+    even = far["attention"] > 0.1
+    if even and recurrent < 0.01:
+        return words(
+            f"Self-attention passes the gradient of a word {farthest} steps away as well as that of a neighbour "
+            f"({far['attention']:.2g} times it). Through a recurrent layer it fades: at best {recurrent:.1g} of a "
+            "neighbour's arrives.",
+            f"셀프 어텐션에서는 {farthest}칸 떨어진 단어의 그래디언트가 이웃 단어의 {far['attention']:.2g}배로, "
+            f"거의 그대로 전달된다. 순환 층에서는 사라진다. 가장 나은 경우에도 이웃의 {recurrent:.1g}배만 도달한다.",
+        )
+    if even:
+        return words(
+            f"Here the gradient does not fade through every recurrent layer: over {farthest} steps "
+            f"{recurrent:.2g} of a neighbour's arrives in the best one.",
+            f"여기서는 모든 순환 층에서 그래디언트가 사라지지는 않는다. {farthest}칸 떨어져도 가장 나은 층에서는 "
+            f"이웃의 {recurrent:.2g}배가 도달한다.",
+        )
+    return words(
+        f"Here self-attention passes only {far['attention']:.1g} of a neighbour's gradient over {farthest} steps.",
+        f"여기서는 셀프 어텐션도 {farthest}칸을 지나면 이웃 그래디언트의 {far['attention']:.1g}배만 전달한다.",
     )
 
 

@@ -4,6 +4,7 @@ how far it looks, how sharply, what it looks at, and what BLEU is without it.
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from tongsa.lab.variants import Variants, worse_or_not
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from tongsa.lab.interventions import Place
     from tongsa.lab.trained import Trained
 
 TRAINED = {"base": {}, "one-head": {"model.heads": "1"}, "sixteen-heads": {"model.heads": "16"}}
@@ -47,24 +49,23 @@ def _anatomy_of(lab: Lab) -> list[Values]:
 
 def anatomy(trained: Trained) -> Values:
     """For each head: kind, layer, number, mean distance, entropy in bits, mean weight on each role, BLEU without it."""
-    from tongsa.lab.trained import attentions, head_switched_off
+    from tongsa.lab.interventions import PLACES, Head, Intervention, intervene
 
     pairs = trained.pairs[:SENTENCES]
     counts = Counter(id for source, _ in trained.pairs for id in trained.subwords.source.encode(source))
-    seen: dict[tuple[str, int], list[list[Values]]] = {}
+    seen: dict[tuple[Place, int], list[list[Values]]] = {}
     for source, target in pairs:
         rarity = [-counts[id] for id in trained.subwords.source.encode(source)]
         weights = trained.attention(source, target)
-        for kind in ("encoder", "decoder", "cross"):
+        for kind in PLACES:
             for layer, of_heads in enumerate(getattr(weights, kind)):
                 seen.setdefault((kind, layer), []).append([_look(kind, head, rarity) for head in of_heads[0]])
     whole = trained.bleu(pairs)
     found = []
-    modules = attentions(trained.transformer)
     for (kind, layer), sentences in seen.items():
         for head, looks in enumerate(zip(*sentences, strict=True)):
-            with head_switched_off(modules[kind][layer], head):
-                without = trained.bleu(pairs)
+            off = intervene(trained.transformer, Intervention(heads_off=(Head(kind, layer, head),)))
+            without = dataclasses.replace(trained, model=off).bleu(pairs)
             means = {name: statistics.fmean(look[name] for look in looks) for name in looks[0]}
             found.append({"kind": kind, "layer": layer + 1, "head": head + 1, **means, "lost": whole - without})
     return {"heads": found, "whole": whole}
@@ -138,25 +139,20 @@ def answer(values: Values, words: Words) -> Answer:
             ]
             for head in heads
         ],
-        figures=[
-            lines(
-                words("BLEU lost without a head", "헤드를 껐을 때 잃는 BLEU"),
-                words("heads, from the most needed", "헤드, 가장 필요한 것부터"),
-                {
-                    said: [
-                        (place + 1, lost)
-                        for place, lost in enumerate(
-                            sorted((head["lost"] for head in heads if head["kind"] == kind), reverse=True)
-                        )
-                    ]
-                    for kind, said in kinds.items()
-                },
-                note=words("your translator", "지정한 번역기")
-                if values["of_run"]
-                else words("small model", "작은 모델"),
-            ),
-            *trained.figures(),
-        ],
+        figures=[_without(values, kinds, words), *trained.figures()],
+    )
+
+
+def _without(values: Values, kinds: dict[str, str], words: Words) -> str:
+    lost = {
+        said: sorted((head["lost"] for head in values["heads"] if head["kind"] == kind), reverse=True)
+        for kind, said in kinds.items()
+    }
+    return lines(
+        words("BLEU lost without a head", "헤드를 껐을 때 잃는 BLEU"),
+        words("heads, from the most needed", "헤드, 가장 필요한 것부터"),
+        {said: list(enumerate(each, 1)) for said, each in lost.items()},
+        note=words("your translator", "지정한 번역기") if values["of_run"] else words("small model", "작은 모델"),
     )
 
 

@@ -81,26 +81,8 @@ def answer(values: Values, words: Words) -> Answer:
         for name, said in names.items()
         if depends[name]
     ]
-    if alone == [names["layer"]]:
-        lead = words(
-            "Only layer normalisation treats every position by itself: what a word becomes does not depend on the rest "
-            "of the batch, on later words or on padding. That is why it suits sentences of different lengths and a "
-            "decoder that must not see the future.",
-            "레이어 정규화만이 각 위치를 따로 다룬다. 단어의 상태가 배치의 나머지, 뒤의 단어, 패딩에 영향을 받지 "
-            "않는다. 그래서 길이가 제각각인 문장과 미래를 보면 안 되는 디코더에 맞는다.",
-        )
-    elif alone:
-        lead = words(
-            f"Here {_listed(alone)} normalisation treats every position by itself.",
-            f"여기서는 {_listed(alone)} 정규화가 각 위치를 따로 다룬다.",
-        )
-    else:
-        lead = words(
-            "Here no normalisation treats every position by itself.",
-            "여기서는 어떤 정규화도 각 위치를 따로 다루지 않는다.",
-        )
     return Answer(
-        conclusion=" ".join([lead, *told]),
+        conclusion=" ".join([_lead(alone, names["layer"], words), *told]),
         head=[
             words("normalisation", "정규화"),
             words("averages over", "평균을 내는 범위"),
@@ -119,6 +101,26 @@ def answer(values: Values, words: Words) -> Answer:
             )
             for what in asked
         ],
+    )
+
+
+def _lead(alone: list[str], layer: str, words: Words) -> str:
+    if alone == [layer]:
+        return words(
+            "Only layer normalisation treats every position by itself: what a word becomes does not depend on the rest "
+            "of the batch, on later words or on padding. That is why it suits sentences of different lengths and a "
+            "decoder that must not see the future.",
+            "레이어 정규화만이 각 위치를 따로 다룬다. 단어의 상태가 배치의 나머지, 뒤의 단어, 패딩에 영향을 받지 "
+            "않는다. 그래서 길이가 제각각인 문장과 미래를 보면 안 되는 디코더에 맞는다.",
+        )
+    if alone:
+        return words(
+            f"Here {_listed(alone)} normalisation treats every position by itself.",
+            f"여기서는 {_listed(alone)} 정규화가 각 위치를 따로 다룬다.",
+        )
+    return words(
+        "Here no normalisation treats every position by itself.",
+        "여기서는 어떤 정규화도 각 위치를 따로 다루지 않는다.",
     )
 
 

@@ -7,9 +7,10 @@ Queries and keys have independent components of mean 0 and variance 1, as the pa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from tongsa.lab.figures import lines
-from tongsa.lab.question import Answer, Lab, Question, Values, Words, mean_of
+from tongsa.lab.question import Answer, Lab, Mean, Question, Values, Words, mean_of
 from tongsa.lab.variants import Variants, worse_or_not
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -59,28 +60,6 @@ def answer(values: Values, words: Words) -> Answer:
     means = {
         name: [[mean_of([seed[what] for seed in row]) for what in (0, 1)] for row in values[name]] for name in names
     }
-    first, last = {name: rows[0] for name, rows in means.items()}, {name: rows[-1] for name, rows in means.items()}
-    steady = last["scaled"][1].low > first["scaled"][1].high / 3
-    lost = last["unscaled"][1].high < last["scaled"][1].low / 3
-    ratio = last["scaled"][1].mean / max(last["unscaled"][1].mean, 1e-30)
-    if steady and lost:
-        conclusion = words(
-            f"Without the scale the softmax picks a single key when d_k = {widths[-1]} (entropy "
-            f"{last['unscaled'][0].mean:.2f} of {math.log2(values['keys']):.0f} bits), and the median gradient "
-            f"through it is {ratio:.3g} times smaller than with the scale. With it, neither depends much on d_k. "
-            "The reason that the paper suspects is right here.",
-            f"나누지 않으면 d_k = {widths[-1]}에서 소프트맥스가 키 하나만 고르고(엔트로피 "
-            f"{last['unscaled'][0].mean:.2f}비트, 최대 {math.log2(values['keys']):.0f}비트), 이를 통과하는 "
-            f"그래디언트의 중앙값은 나눌 때보다 {ratio:.3g}배 작다. "
-            "나누면 둘 다 d_k에 거의 영향을 받지 않는다. 논문이 추측한 이유가 여기서 확인된다.",
-        )
-    else:
-        conclusion = words(
-            f"Here the scale makes no clear difference: at d_k = {widths[-1]} the median gradient with the scale is "
-            f"{ratio:.3g} times that without. The reason that the paper suspects is not confirmed.",
-            f"여기서는 스케일의 효과가 뚜렷하지 않다. d_k = {widths[-1]}에서 나눌 때의 그래디언트 중앙값은 "
-            f"나누지 않을 때의 {ratio:.3g}배다. 논문이 추측한 이유는 확인되지 않는다.",
-        )
     trained = Variants(
         results=values["trained"], names={"one-head": names["scaled"], "unscaled": names["unscaled"]}, words=words
     )
@@ -96,7 +75,7 @@ def answer(values: Values, words: Words) -> Answer:
             "나누지 않고 학습한 작은 모델이 오히려 더 좋다.",
         ),
     )
-    conclusion = f"{conclusion} {after} {trained.all_told()}"
+    conclusion = f"{_about_softmax(values, means, words)} {after} {trained.all_told()}"
     rows = [
         [str(width)] + [means[name][place][what].text(3) for what in (0, 1) for name in names]
         for place, width in enumerate(widths)
@@ -132,6 +111,31 @@ def answer(values: Values, words: Words) -> Answer:
             ),
             *trained.figures(),
         ],
+    )
+
+
+def _about_softmax(values: Values, means: Mapping[str, list[list[Mean]]], words: Words) -> str:
+    widths = values["widths"]
+    first, last = {name: rows[0] for name, rows in means.items()}, {name: rows[-1] for name, rows in means.items()}
+    steady = last["scaled"][1].low > first["scaled"][1].high / 3
+    lost = last["unscaled"][1].high < last["scaled"][1].low / 3
+    ratio = last["scaled"][1].mean / max(last["unscaled"][1].mean, 1e-30)
+    if steady and lost:
+        return words(
+            f"Without the scale the softmax picks a single key when d_k = {widths[-1]} (entropy "
+            f"{last['unscaled'][0].mean:.2f} of {math.log2(values['keys']):.0f} bits), and the median gradient "
+            f"through it is {ratio:.3g} times smaller than with the scale. With it, neither depends much on d_k. "
+            "The reason that the paper suspects is right here.",
+            f"나누지 않으면 d_k = {widths[-1]}에서 소프트맥스가 키 하나만 고르고(엔트로피 "
+            f"{last['unscaled'][0].mean:.2f}비트, 최대 {math.log2(values['keys']):.0f}비트), 이를 통과하는 "
+            f"그래디언트의 중앙값은 나눌 때보다 {ratio:.3g}배 작다. "
+            "나누면 둘 다 d_k에 거의 영향을 받지 않는다. 논문이 추측한 이유가 여기서 확인된다.",
+        )
+    return words(
+        f"Here the scale makes no clear difference: at d_k = {widths[-1]} the median gradient with the scale is "
+        f"{ratio:.3g} times that without. The reason that the paper suspects is not confirmed.",
+        f"여기서는 스케일의 효과가 뚜렷하지 않다. d_k = {widths[-1]}에서 나눌 때의 그래디언트 중앙값은 "
+        f"나누지 않을 때의 {ratio:.3g}배다. 논문이 추측한 이유는 확인되지 않는다.",
     )
 
 

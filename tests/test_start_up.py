@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from small_translators import learnt_translator, random_translator, sentences
 from tongsa.base import devices
+from tongsa.translation.translator import Translator
 
 HEAVY = "sorted({name.partition('.')[0] for name in sys.modules} & {'torch', 'transformers', 'safetensors'})"
 
@@ -34,53 +36,47 @@ translator.score([sys.argv[3]], [found[0].text])
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = learnt_translator(tmp_path_factory.mktemp("translators") / "learnt", updates=30)
-    imported(TRANSLATE, str(path), "ctranslate2", sentences(1)[0][0])  # compiles it: see test_without_torch.py
+    path = learnt_translator(tmp_path_factory.mktemp("translators") / "learnt")
+    Translator.load(path, engine="ctranslate2")  # compiles it: see test_without_torch.py
     return path
 
 
-def test_a_compiled_engine_translates_and_scores_without_torch(directory: Path) -> None:
-    assert imported(TRANSLATE, str(directory), "auto", sentences(1)[0][0]) == "[]"
-
-
-def test_a_compiled_engine_needs_no_numpy_either(directory: Path) -> None:
+@pytest.mark.parametrize("engine", ["auto", "ctranslate2"])
+def test_a_compiled_engine_translates_and_scores_without_torch_and_numpy(directory: Path, engine: str) -> None:
     script = TRANSLATE + "assert 'numpy' not in sys.modules, sorted(sys.modules)"
-    assert imported(script, str(directory), "ctranslate2", sentences(1)[0][0]) == "[]"
+    assert imported(script, str(directory), engine, sentences(1)[0][0]) == "[]"
 
 
-def test_the_native_engine_has_torch(directory: Path) -> None:
-    assert "torch" in imported(TRANSLATE, str(directory), "native", sentences(1)[0][0])
-
-
-COMMAND = """
+COMMANDS = f"""
+import json
 from tongsa.cli.main import application
-try:
-    application(sys.argv[1])(sys.argv[1:], prog_name="tongsa")
-except SystemExit as end:
-    assert end.code in (0, None), end.code
+
+for line in json.loads(sys.argv[1]):
+    try:
+        application(line[0])(line, prog_name="tongsa")
+    except SystemExit as end:
+        assert end.code in (0, None), (line, end.code)
+    assert not {HEAVY}, (line, {HEAVY})
 """
 
 
-@pytest.mark.parametrize("more", [[], ["--threads", "1"], ["--beam", "2", "--nbest", "2"], ["--device", "cpu"]])
-def test_the_command_translates_without_torch(directory: Path, more: list[str]) -> None:
-    assert imported(COMMAND, "translate", str(directory), sentences(1)[0][0], *more) == "[]"
-
-
-def test_evaluating_needs_no_torch(directory: Path, tmp_path: Path) -> None:
-    (tmp_path / "test.tsv").write_text("".join(f"{ko}\t{en}\n" for ko, en in sentences(5)), encoding="utf-8")
-    assert imported(COMMAND, "evaluate", str(directory), str(tmp_path / "test.tsv")) == "[]"
-
-
-def test_a_file_is_translated_without_torch(directory: Path, tmp_path: Path) -> None:
+def test_commands_translate_and_evaluate_without_torch(directory: Path, tmp_path: Path) -> None:
+    """One after the other in one process: what one of them imports is told with its name."""
+    translate, text = ("translate", str(directory)), sentences(1)[0][0]
     (tmp_path / "in").write_text("".join(ko + "\n" for ko, _ in sentences(5)), encoding="utf-8")
-    files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]
-    assert imported(COMMAND, "translate", str(directory), *files) == "[]"
+    (tmp_path / "page.md").write_text(f"# {text}\n", encoding="utf-8")
+    (tmp_path / "test.tsv").write_text("".join(f"{ko}\t{en}\n" for ko, en in sentences(5)), encoding="utf-8")
+    lines = [
+        (*translate, text),
+        (*translate, text, "--threads", "1"),
+        (*translate, text, "--beam", "2", "--nbest", "2"),
+        (*translate, text, "--device", "cpu"),
+        (*translate, "--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")),
+        (*translate, "--document", str(tmp_path / "page.md")),
+        ("evaluate", str(directory), str(tmp_path / "test.tsv")),
+    ]
+    assert imported(COMMANDS, json.dumps(lines)) == "[]"
     assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 5
-
-
-def test_a_document_is_translated_without_torch(directory: Path, tmp_path: Path) -> None:
-    (tmp_path / "page.md").write_text(f"# {sentences(1)[0][0]}\n", encoding="utf-8")
-    assert imported(COMMAND, "translate", str(directory), "--document", str(tmp_path / "page.md")) == "[]"
 
 
 def test_an_engine_is_compiled_once_and_then_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -194,47 +194,72 @@ def test_the_service_answers_without_torch(light: dict[str, str], directory: Pat
     assert "needs torch" in said
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["train", "{text}", "--from", "ko", "--to", "en", "--out", "{out}"],
-        ["resume", "{model}"],
-        ["demo", "--out", "{out}"],
-        ["inspect", "{model}", "나는"],
-        ["translate", "{model}", "나는", "--engine", "native"],
-        ["translate", "{model}", "나는", "--device", "cuda"],
-        ["lab", "compare", "{text}", "--from", "ko", "--to", "en", "--models", "lstm", "--out", "{out}"],
-    ],
-    ids=lambda command: f"{command[0]} {command[-1]}",
-)
-def test_a_command_that_needs_torch_says_how_to_install_it(
-    command: list[str], light: dict[str, str], directory: Path, tmp_path: Path
-) -> None:
+REFUSED = """
+import contextlib, io, json, sys
+from tongsa.cli.main import main
+
+said = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["tongsa", *line]
+    with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
+        try:
+            main()
+        except SystemExit as end:
+            assert end.code == 2, (line, end.code, err.getvalue())
+    said.append(err.getvalue())
+print(json.dumps(said))
+"""
+
+
+def test_commands_that_need_torch_say_how_to_install_it(light: dict[str, str], directory: Path, tmp_path: Path) -> None:
+    """In one process."""
     for side, language in enumerate(("ko", "en")):
         (tmp_path / f"text.{language}").write_text(
             "".join(f"{pair[side]}\n" for pair in sentences(5)), encoding="utf-8"
         )
-    places = {"text": str(tmp_path / "text"), "model": str(directory), "out": str(tmp_path / "out")}
-    done = run(light, "-m", "tongsa", *(word.format(**places) for word in command))
-    assert done.returncode == 2, done.stderr
-    assert "needs torch, which is not installed\n  Install it with:  pip install 'tongsa[train]'\n" in done.stderr
-    assert "Traceback" not in done.stderr
+    text, model, out = str(tmp_path / "text"), str(directory), str(tmp_path / "out")
+    lines = [
+        ["train", text, "--from", "ko", "--to", "en", "--out", out],
+        ["resume", model],
+        ["demo", "--out", out],
+        ["inspect", model, "나는"],
+        ["translate", model, "나는", "--engine", "native"],
+        ["translate", model, "나는", "--device", "cuda"],
+        ["lab", "compare", text, "--from", "ko", "--to", "en", "--models", "lstm", "--out", out],
+        ["translate", of_another_architecture(directory, tmp_path), "나는"],
+    ]
+    found = json.loads(succeeds(light, "-c", REFUSED, json.dumps(lines)))
+    *others, architecture = found
+    for line, said in zip(lines, others, strict=False):
+        install = "needs torch, which is not installed\n  Install it with:  pip install 'tongsa[train]'\n"
+        assert said.startswith("error: "), line
+        assert install in said, line
+    assert architecture.startswith("error: the architecture rnn needs torch")
 
 
-def test_another_architecture_says_that_it_needs_torch(light: dict[str, str], directory: Path, tmp_path: Path) -> None:
+def of_another_architecture(directory: Path, tmp_path: Path) -> str:
     card = Run(directory).read_card()
     text = card.to_json().replace('"architecture": "transformer"', '"architecture": "rnn"')
     assert text != card.to_json()
     (tmp_path / "translator.json").write_text(text, encoding="utf-8")
-    done = run(light, "-m", "tongsa", "translate", str(tmp_path), "나는")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: the architecture rnn needs torch"), done.stderr
+    return str(tmp_path)
+
+
+PYTHON = """
+import sys, tongsa
+from tongsa.base.errors import MissingExtraError
+for name in sys.argv[1:]:
+    try:
+        getattr(tongsa, name)
+    except MissingExtraError as error:
+        print(error)
+"""
 
 
 def test_python_says_what_needs_torch(light: dict[str, str]) -> None:
-    for name in ("train", "resume", "LanguageModel", "QuestionAnswerer"):
-        done = run(light, "-c", f"import tongsa; tongsa.{name}")
-        assert f"MissingExtraError: tongsa.{name} needs torch" in done.stderr
+    names = ("train", "resume", "LanguageModel", "QuestionAnswerer")
+    said = succeeds(light, "-c", PYTHON, *names)
+    assert all(f"tongsa.{name} needs torch" in said for name in names)
 
 
 SECTIONS = {

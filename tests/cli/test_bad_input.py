@@ -7,16 +7,18 @@ import json
 import random
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import unicodedata
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tests.cli.conftest import Tongsa
+
+import forked
 
 LANGUAGES = ("--from", "en", "--to", "de")
 
@@ -248,14 +250,8 @@ def _pair(folder: Path, form: str) -> Path:
 
 def test_a_disk_that_fills_up_while_training_is_told_and_leaves_no_half_of_a_checkpoint(corpus: Path) -> None:
     """The kernel itself refuses the bytes of the first checkpoint; what came before it fits."""
-
-    def at_most_64_kib() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
-
     out = corpus.parent / "out"
-    command = [sys.executable, "-m", "tongsa", "train", str(corpus), *LANGUAGES, "--out", str(out), "--threads", "1"]
-    command += ["--recipe", "tiny"]
+    command = ["train", str(corpus), *LANGUAGES, "--out", str(out), "--threads", "1", "--recipe", "tiny"]
     for setting in (
         "subwords.size=300",
         "training.updates=2",
@@ -263,10 +259,13 @@ def test_a_disk_that_fills_up_while_training_is_told_and_leaves_no_half_of_a_che
         "training.validate_every=2",
     ):
         command += ["--set", setting]
-    done = subprocess.run(command, preexec_fn=at_most_64_kib, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert "cannot be written: File too large" in done.stderr
-    assert "Traceback" not in done.stderr
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))  # Python ignores the signal
+    process = forked.start(*command, stderr=corpus.parent / "said", first=limit)
+    process.join()
+    said = (corpus.parent / "said").read_text(encoding="utf-8")
+    assert process.exitcode == 2, said
+    assert "cannot be written: File too large" in said
+    assert "Traceback" not in said
     assert list((out / "checkpoints").iterdir()) == []
     assert not (out / "translator.json").exists()
 

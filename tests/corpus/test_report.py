@@ -14,23 +14,29 @@ from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.progress import Silent
 from tongsa.cli.main import application
 from tongsa.corpus.clean import chosen_faults
-from tongsa.corpus.report import as_text, length_label, make_report
+from tongsa.corpus.report import Report, as_text, length_label, make_report
 from tongsa.demo.grammar import write_pairs
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.pages.corpus import draw_corpus
 from tongsa.pages.frame import read
 
+PAIRS = 1500
 READING = Reading(source="en", target="ko")
 LANGUAGES = ["--from", "en", "--to", "ko"]
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts, _ = plant([(english, korean) for korean, english in write_pairs(3000, seed=3)])
+    texts, _ = plant([(english, korean) for korean, english in write_pairs(PAIRS, seed=3)])
     texts[50] = ("<script>alert(1)</script> %s", "\u200b<b>둘</b>")
     path = tmp_path_factory.mktemp("corpus") / "all.tsv"
     path.write_text("".join(f"{source}\t{target}\n" for source, target in texts), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module")
+def report(planted: Path) -> Report:
+    return make_report(open_corpus([planted], READING), workers=1, show=Silent())
 
 
 def run(*arguments: str | Path) -> str:
@@ -39,18 +45,17 @@ def run(*arguments: str | Path) -> str:
     return result.output
 
 
-def test_the_report_tells_sizes_faults_and_places(planted: Path) -> None:
-    report = make_report(open_corpus([planted], READING), workers=1, show=Silent())
+def test_the_report_tells_sizes_faults_and_places(planted: Path, report: Report) -> None:
     text = "\n".join(as_text(report))
-    assert text.startswith(f"{planted}: 3,000 pairs")
+    assert text.startswith(f"{planted}: {PAIRS:,} pairs")
     assert "swapped: source and target are the wrong way round (1.0" in text
     assert f"{planted}, line 51" in text
-    assert report.source.lengths.total() == 3000
-    assert sum(report.ratios.values()) == 3000
+    assert report.source.lengths.total() == PAIRS
+    assert sum(report.ratios.values()) == PAIRS
 
 
-def test_the_page_is_well_formed_and_escapes_what_the_corpus_says(planted: Path) -> None:
-    page = draw_corpus(make_report(open_corpus([planted], READING), workers=1, show=Silent()))
+def test_the_page_is_well_formed_and_escapes_what_the_corpus_says(report: Report) -> None:
+    page = draw_corpus(report)
     own = read("kit.js")
     assert page.count("<script") == 1
     assert f"<script>{own}</script>" in page
@@ -85,7 +90,7 @@ def test_cleaning_keeps_or_removes_every_pair_and_says_why(planted: Path, tmp_pa
     assert {name for entry in removed for name in entry["why"]} >= {"shifted", "swapped", "mojibake", "copy", "cut"}
     assert removed[0]["file"] == str(planted)
     assert before[removed[0]["line"] - 1] == texts[0]
-    assert f"kept {len(kept):,} of 3,000 pairs" in said
+    assert f"kept {len(kept):,} of {PAIRS:,} pairs" in said
 
 
 def test_only_the_named_faults_are_removed(planted: Path, tmp_path: Path) -> None:

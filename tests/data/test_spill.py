@@ -24,7 +24,7 @@ from tongsa.data import spill
 from tongsa.data.prepare import PrepareSettings, prepare_pairs
 from tongsa.data.selection import Split, clean, mask, usual_filters
 from tongsa.data.spill import spilled
-from tongsa.formats.pairs import Pair, Place, Tally
+from tongsa.formats.pairs import Pair, Place, Reading, Tally, open_corpus
 from tongsa.text.lines import tidy
 
 
@@ -196,36 +196,43 @@ with spilled(corpus, recipe.corpus, seed=1, folder=out / "data", show=Loud()) as
 """
 
 
-@pytest.mark.parametrize("said", ["read", "holding out", "learning", "left out", "validating"])
-def test_after_a_kill_the_same_command_goes_on(tmp_path: Path, said: str) -> None:
-    path = tmp_path / "train.tsv"
-    path.write_text("".join(f"{s}\t{t}\n" for s, t in [*numbered(400), ("", "x")]), encoding="utf-8")
+def prepared(path: Path, out: Path) -> dict[Path, bytes]:
+    """Do in this process what the program does, and return the files that it leaves."""
+    recipe = load_recipe("tiny", {"subwords.size": "290"})
+    corpus = open_corpus([path], Reading(source="en", target="de"))
+    with spilled(corpus, recipe.corpus, seed=1, folder=out / "data", show=Silent()) as text:
+        prepare_pairs(text, None, PrepareSettings(directory=out, recipe=recipe, threads=1, show=Silent()))
+    return {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
-    def run(out: Path, until: str = "") -> None:
-        process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, path, out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[Path, bytes]]:
+    """A corpus, and what is prepared from it where nothing disturbs."""
+    folder = tmp_path_factory.mktemp("corpus")
+    path = folder / "train.tsv"
+    path.write_text("".join(f"{s}\t{t}\n" for s, t in [*numbered(400), ("", "x")]), encoding="utf-8")
+    return path, prepared(path, folder / "whole")
+
+
+@pytest.mark.parametrize("said", ["read", "holding out", "learning", "left out", "validating"])
+def test_after_a_kill_the_same_command_goes_on(
+    written: tuple[Path, dict[Path, bytes]], tmp_path: Path, said: str
+) -> None:
+    path, whole = written
+    command = [sys.executable, "-c", PROGRAM, path, tmp_path / "killed"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        with process:
-            for line in process.stdout:
-                if until and line.startswith(until):
-                    process.kill()
-                    break
-                process.stdin.write("\n")
-                process.stdin.flush()
-        assert process.returncode == (-9 if until else 0)
-
-    run(tmp_path / "whole")
-    run(tmp_path / "killed", until=said)
+        for line in process.stdout:
+            if line.startswith(said):
+                process.kill()
+                break
+            process.stdin.write("\n")
+            process.stdin.flush()
+    assert process.returncode == -9
     assert (tmp_path / "killed" / "data" / spill.FOLDER).exists()
-    run(tmp_path / "killed")
-    found = [
-        {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-        for out in (tmp_path / "whole", tmp_path / "killed")
-    ]
-    assert found[0] == found[1]
-    assert len(found[0]) > 8
+    assert prepared(path, tmp_path / "killed") == whole
+    assert len(whole) > 8
 
 
 def full_disk(call: Call) -> None:

@@ -14,7 +14,7 @@ from tongsa.demo import lexicon, simple
 from tongsa.demo.english import article, gerund, past, plural, third
 from tongsa.demo.grammar import PATTERNS, corpus, held_out, write_pairs
 
-SAMPLE = 20_000
+SAMPLE = 6_000
 
 Pair = tuple[str, str]
 
@@ -44,15 +44,15 @@ def test_no_korean_sentence_is_written_twice(pairs: list[Pair]) -> None:
 def test_a_korean_sentence_has_exactly_one_translation() -> None:
     translations: dict[str, str] = {}
     repeats = 0
-    for korean, english in drawn(100_000, seed=3):
+    for korean, english in drawn(40_000, seed=3):
         repeats += korean in translations
         assert translations.setdefault(korean, english) == english, korean
-    assert repeats > 3_000, "too few repeats to have tested anything"
+    assert repeats > 500, "too few repeats to have tested anything"
 
 
 def test_there_are_over_a_million_sentences() -> None:
     # Capture and recapture, of plain statements alone. They are not equally likely, which makes the estimate too low.
-    first, second = ({simple.statement(rng)[0] for _ in range(20_000)} for rng in (Random(1), Random(2)))
+    first, second = ({simple.statement(rng)[0] for _ in range(10_000)} for rng in (Random(1), Random(2)))
     assert len(first) * len(second) / max(1, len(first & second)) > 1_000_000
 
 

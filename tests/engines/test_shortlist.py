@@ -54,7 +54,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_ids(
         path / "data" / "train",
         pairs,
-        small_subwords(),
+        Run(path).read_subwords(Run(path).read_card()),
         CorpusSection(),
         key="",
         threads=1,

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +12,7 @@ import pytest
 import torch
 from tests.lab.conftest import SETTINGS, UPDATES, Compare
 
+import forked
 from tongsa.base.errors import CorpusError, DirectoryError, TrainingError, UsageError
 from tongsa.base.locks import locked
 from tongsa.base.progress import Show
@@ -220,21 +217,21 @@ def test_killed_inside_a_model_it_goes_on_from_its_checkpoint(
     text: Path, compare_here: Compare, finished: Finished, tmp_path: Path
 ) -> None:
     out = before_the_second_model(finished, tmp_path / "out")
-    command = [sys.executable, "-m", "tongsa", "compare", str(text / "train"), "--from=ko", "--to=en"]
+    command = ["compare", str(text / "train"), "--from=ko", "--to=en"]
     command += [f"--valid={text / 'valid'}", f"--test={text / 'test'}", f"--models=gru,{text / 'small.toml'}"]
     command += [f"--out={out}", f"--updates={UPDATES}", "--threads=1", "--device=cpu"]
     command += [f"--set={key}={value}" for key, value in SETTINGS.items()]
     log = out / "models" / "small" / "log.jsonl"
-    process = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
+    process = forked.start(*command, stderr=tmp_path / "said")
     try:
         end = time.monotonic() + 600
         while not (log.is_file() and events(log.parent, "checkpoint")):
-            assert process.poll() is None
+            assert process.exitcode is None
             assert time.monotonic() < end
             time.sleep(0.002)
     finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.join()
     assert not events(log.parent, "finish")
     assert compare_here(out) is not None
     assert events(log.parent, "resume")[0]["update"] >= 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 import torch
@@ -25,6 +26,7 @@ def draw(rows: int, generator: torch.Generator) -> Tensor:
     return torch.randint(2, 2 + LETTERS, (rows, LENGTH), generator=generator)
 
 
+@cache
 def taught(task: Task, updates: int) -> Transformer:
     torch.manual_seed(1)
     config = TransformerSection(encoder_layers=1, decoder_layers=1, d_model=48, d_ff=96, heads=4, dropout=0.0)

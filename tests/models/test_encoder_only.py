@@ -47,7 +47,7 @@ def test_it_gives_the_states_of_a_transformers_encoder_with_the_same_weights(key
 
 
 @variants
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=5), filling=token)
 def test_padding_and_batch_mates_change_nothing(keys: dict[str, Any], rows: list[list[int]], filling: int) -> None:
     model = make(keys)

@@ -72,7 +72,7 @@ SMALL: dict[str, list[dict[str, Any]]] = {
 
 KINDS = [{"architecture": name, **keys} for name in architectures_of(Seq2Seq) for keys in SMALL.get(name, [{}])]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: ",".join(map(str, kind.values())))
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=10, deadline=None)
 token = st.integers(2, 10)
 
 

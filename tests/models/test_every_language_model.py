@@ -46,7 +46,7 @@ KINDS = [
     for keys in SMALL.get(name, [{}])
 ]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: ",".join(map(str, kind.values())))
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=10, deadline=None)
 token = st.integers(2, 10)
 
 

@@ -29,8 +29,9 @@ SMALL = {
     "model.decoder_layers": "1",
     "training.updates": "6",
     "training.batch_tokens": "600",
-    "training.validation_pairs": "20",
+    "training.validation_pairs": "10",
     "training.processes": "1",
+    "decoding.max_extra": "3",
 }
 
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+import forked
 import tongsa
 from tongsa import LanguageModel
 from tongsa.base.errors import CorpusError, DirectoryError, RecipeError, UsageError
@@ -90,6 +87,14 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[LanguageModel, Run]:
+    """A model of such a text, and its directory; neither is to be changed."""
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "train.txt").write_text(sentences(300, 1), encoding="utf-8")
+    return train(folder / "train.txt", folder / "lm"), Run(folder / "lm")
+
+
 def train(text: Path, out: Path, settings: dict[str, str] | None = None, **options: Any) -> LanguageModel:
     chosen = settings or SMALL
     recipe = RECIPES.get(chosen.get("model.architecture", ""), "auto")
@@ -118,9 +123,8 @@ def test_it_learns_what_lies_further_back_than_a_trigram_sees(
     assert len({written.text for written in drawn}) > 3
 
 
-def test_a_training_leaves_scores_a_log_and_a_report(text: Path, tmp_path: Path) -> None:
-    train(text, tmp_path / "lm")
-    run = Run(tmp_path / "lm")
+def test_a_training_leaves_scores_a_log_and_a_report(trained: tuple[LanguageModel, Run]) -> None:
+    _, run = trained
     card = run.read_card()
     assert (card.task, card.source, card.target, card.training.examples) == ("lm", "", "", 294)
     assert {"log_loss", "perplexity", "word_perplexity"} == set(card.scores)
@@ -132,12 +136,14 @@ def test_a_training_leaves_scores_a_log_and_a_report(text: Path, tmp_path: Path)
     assert {"prompt", "continuation", "text"} == set(json.loads(run.examples_file.read_text().splitlines()[0]))
 
 
-def test_compressed_text_in_several_files_is_one_text(text: Path, tmp_path: Path) -> None:
+def test_compressed_text_in_several_files_is_one_text(
+    trained: tuple[LanguageModel, Run], text: Path, tmp_path: Path
+) -> None:
     lines = text.read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "a.txt").write_text("".join(lines[:100]) + "\n  \n", encoding="utf-8")
     with gzip.open(tmp_path / "b.txt.gz", "wt", encoding="utf-8") as file:
         file.write("".join(lines[100:]))
-    whole = train(text, tmp_path / "whole")
+    whole, _ = trained
     options = {"task": "lm", "settings": SMALL, "threads": 1, "device": "cpu"}
     parts = tongsa.train([tmp_path / "a.txt", tmp_path / "b.txt.gz"], out=tmp_path / "parts", **options)  # type: ignore[arg-type]
     assert all(map(torch.equal, whole.decoder.parameters(), parts.decoder.parameters()))
@@ -160,29 +166,19 @@ def test_two_workers_train_the_same_model_as_one(text: Path, tmp_path: Path) -> 
     assert one.card.scores["perplexity"].score == pytest.approx(two.card.scores["perplexity"].score, rel=1e-4)
 
 
-PROGRAM = """
-import json, sys, tongsa
-text, out, settings = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-tongsa.train(text, task="lm", out=out, settings=settings, threads=1, device="cpu")
-"""
-
-
-def start(text: Path, out: Path, settings: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", PROGRAM, str(text), str(out), json.dumps(settings)]
-    return subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"})
-
-
 @pytest.mark.slow
 def test_a_training_that_is_killed_resumes_to_identical_weights(text: Path, tmp_path: Path) -> None:
     settings = {**SMALL, "model.dropout": "0.1", "training.checkpoint_every": "1", "training.validate_every": "10"}
     whole, killed = Run(tmp_path / "whole"), Run(tmp_path / "killed")
     train(text, whole.path, settings)
-    process = start(text, killed.path, settings)
+    command = ["train", str(text), "--task=lm", f"--out={killed.path}", "--threads=1", "--device=cpu"]
+    given = [f"--set={key}={value}" for key, value in settings.items()]
+    process = forked.start(*command, *given, stderr=tmp_path / "said")
     while not any(event["update"] >= 6 for event in (killed.events("update") if killed.log_file.is_file() else [])):
-        assert process.poll() is None, "it has ended too early"
+        assert process.exitcode is None, "it has ended too early"
         time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
+    process.join()
     stopped = latest(killed.checkpoints)
     assert stopped is not None
     assert 5 <= stopped.update < 20
@@ -196,8 +192,8 @@ def test_a_training_that_is_killed_resumes_to_identical_weights(text: Path, tmp_
     assert whole.weights_file.read_bytes() == killed.weights_file.read_bytes()
 
 
-def test_scores_are_the_probabilities_of_the_contract(text: Path, tmp_path: Path) -> None:
-    model = train(text, tmp_path / "lm")
+def test_scores_are_the_probabilities_of_the_contract(trained: tuple[LanguageModel, Run]) -> None:
+    model, _ = trained
     (score,) = model.score(["ara  goes far says ara"])
     ids = [*model.vocabulary.encode("ara goes far says ara"), END]
     read = torch.tensor([[model.vocabulary.pad, *ids[:-1]]])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import forked
 import tongsa
 from tongsa.demo import grammar
 from tongsa.runs.log import read_log
@@ -79,16 +79,15 @@ class Training:
     """`tongsa train` in a process of its own."""
 
     out: Path
-    executable: Path | None = None
-    process: subprocess.Popen[bytes] = field(init=False)
+    python: Path | None = None
+    """Starts its workers instead of Python itself."""
+    process: ForkServerProcess = field(init=False)
 
     @property
     def said(self) -> str:
         return self.out.with_suffix(".err").read_text(encoding="utf-8")
 
-    def begin(self, corpus: Path, changes: Mapping[str, str], executable: Path | None = None) -> Training:
-        """`executable` starts its workers instead of Python itself."""
-        self.executable = executable
+    def begin(self, corpus: Path, changes: Mapping[str, str]) -> Training:
         settings = [f"--set={key}={value}" for key, value in {**SETTINGS, **changes}.items()]
         options = ["--from=ko", "--to=en", "--recipe=tiny", f"--out={self.out}", *settings]
         return self._start("train", str(corpus), *options)
@@ -97,17 +96,8 @@ class Training:
         return self._start("resume", str(self.out))
 
     def _start(self, *arguments: str) -> Training:
-        python = ["-m", "tongsa"]
-        if self.executable:
-            python = [
-                "-c",
-                f"import sys; sys.executable = {str(self.executable)!r}; import tongsa.__main__ as m; m.main()",
-            ]
-        command = [sys.executable, *python, *arguments, "--threads=1", "--device=cpu"]
-        with self.out.with_suffix(".err").open("wb") as err:
-            self.process = subprocess.Popen(
-                command, stderr=err, env={**os.environ, "OMP_NUM_THREADS": "1"}, start_new_session=True
-            )
+        options = ("--threads=1", "--device=cpu")
+        self.process = forked.start(*arguments, *options, stderr=self.out.with_suffix(".err"), python=self.python)
         return self
 
     def updates(self) -> int:
@@ -115,29 +105,36 @@ class Training:
         log = self.out / "log.jsonl"
         return max((e["update"] for e in read_log(log) if e["event"] == "update"), default=0) if log.is_file() else 0
 
-    def wait_for(self, what: Callable[[], object], seconds: float = 600) -> None:
-        """Until it is so, while the process runs."""
+    def wait_for(self, what: Callable[[], object], every: float = 0.01, seconds: float = 600) -> None:
+        """Look now and then until it is so, while the process runs."""
         end = time.monotonic() + seconds
         while not what():
-            assert self.process.poll() is None, f"it ended with {self.process.returncode}:\n{self.said}"
+            assert self.process.exitcode is None, f"it ended with {self.process.exitcode}:\n{self.said}"
             assert time.monotonic() < end, f"nothing after {seconds} seconds:\n{self.said}"
-            time.sleep(0.002)
+            time.sleep(every)
 
     def kill(self) -> None:
         """As the system does when memory is short: this one process, with no warning."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.kill()
+        self.process.join()
 
     def interrupt(self) -> None:
         """Ctrl-C on a terminal: the whole process group is told."""
-        os.killpg(self.process.pid, signal.SIGINT)
+        os.killpg(self.pid, signal.SIGINT)
 
     def finish(self, seconds: float = 600) -> int:
-        return self.process.wait(timeout=seconds)
+        self.process.join(seconds)
+        assert self.process.exitcode is not None, f"it has not ended after {seconds} seconds:\n{self.said}"
+        return self.process.exitcode
+
+    @property
+    def pid(self) -> int:
+        assert self.process.pid is not None
+        return self.process.pid
 
     def children(self, parent: int | None = None) -> list[int]:
         """Processes that it (or another process) has started."""
-        parent = parent or self.process.pid
+        parent = parent or self.pid
         found = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -160,7 +157,7 @@ def training(tmp_path: Path) -> Iterator[Callable[[str], Training]]:
 
     yield make
     for each in made:
-        if hasattr(each, "process") and each.process.poll() is None:
+        if hasattr(each, "process") and each.process.is_alive():
             each.kill()
 
 

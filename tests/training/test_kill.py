@@ -56,31 +56,65 @@ def wait_until(what: Callable[[], object], seconds: float) -> None:
     assert what()
 
 
-@processes
 def test_a_training_killed_several_times_resumes_to_identical_weights(
-    corpus: Path, training: Make, uninterrupted: Whole, processes: int
+    corpus: Path, training: Make, uninterrupted: Whole
 ) -> None:
-    """Killed between two updates, between others, and while a checkpoint is being written."""
+    """Killed between two updates, and while a checkpoint is being written."""
     run = training("killed")
-    run.begin(corpus, {"training.processes": str(processes), "training.checkpoint_every": "1"})
+    run.begin(corpus, {"training.checkpoint_every": "1"})
     run.wait_for(lambda: run.updates() >= 3)
     run.kill()
-    first = latest(run.out / "checkpoints")
-    assert first is not None
-    assert 2 <= first.update < 20, "it was killed on the way"
+    first = saved_at(run)
+    assert 2 <= first < 20, "it was killed on the way"
     run.resume()
-    run.wait_for(lambda: run.updates() >= 10)
-    run.wait_for(lambda: list((run.out / "checkpoints").glob(".*.tmp")))
-    run.kill()
-    again = latest(run.out / "checkpoints")
-    assert again is not None
-    assert first.update < again.update < 24
+    kill_while_a_checkpoint_is_written(run)
+    assert f"resuming after update {first}" in run.said
+    assert first < saved_at(run) < 24
     Translator.load(run.out, device="cpu").translate(["안녕하세요."])  # validated at update 8, so it is published
-    run.resume()
-    assert run.finish() == 0, run.said
-    assert f"resuming after update {again.update}" in run.said
+    tongsa.resume(run.out)
     assert not list((run.out / "checkpoints").glob(".*"))
-    assert_identical(run.out, uninterrupted(processes))
+    assert_identical(run.out, uninterrupted(1))
+
+
+def kill_while_a_checkpoint_is_written(run: Training) -> None:
+    run.wait_for(lambda: run.updates() >= 10)
+    run.wait_for(lambda: list((run.out / "checkpoints").glob(".*.tmp")), every=0.002)
+    run.kill()
+
+
+def test_two_processes_told_to_end_bereft_and_killed_resume_to_identical_weights(
+    corpus: Path, training: Make, uninterrupted: Whole
+) -> None:
+    """One training, ended in three ways: by SIGTERM to both, by the worker's death, by the leader's."""
+    run = training("two")
+    run.begin(corpus, {"training.processes": "2", "training.checkpoint_every": "1"})
+    run.wait_for(lambda: run.updates() >= 3)
+    told = run.children()
+    assert told
+    for process in (*told, run.pid):  # as a cluster does: the leader saves, as after Ctrl-C, and stops the others
+        os.kill(process, signal.SIGTERM)
+    assert run.finish() == 130, run.said
+    assert all(map(gone, told))
+    first = saved_at(run)
+    assert first == run.updates() < 20
+
+    run.resume()
+    run.wait_for(lambda: run.updates() > first)
+    os.kill(run.children()[0], signal.SIGKILL)
+    assert run.finish() == 2
+    assert "a worker process of this training has died: it has ended by signal 9 (SIGKILL)" in run.said
+    assert "tongsa resume" in run.said
+    assert "Traceback" not in run.said
+
+    run.resume()
+    run.wait_for(run.children)
+    orphans = run.children()
+    kill_while_a_checkpoint_is_written(run)
+    wait_until(lambda: all(map(gone, orphans)), seconds=300)
+    assert first < saved_at(run) < 24
+    tongsa.resume(run.out)
+    assert not list((run.out / "checkpoints").glob(".*"))
+    assert_identical(run.out, uninterrupted(2))
 
 
 def test_a_training_killed_before_its_first_checkpoint_begins_again(
@@ -92,16 +126,6 @@ def test_a_training_killed_before_its_first_checkpoint_begins_again(
     run.kill()
     tongsa.resume(run.out)
     assert_identical(run.out, uninterrupted(1))
-
-
-def test_workers_do_not_outlive_a_killed_leader(corpus: Path, training: Make) -> None:
-    run = training("orphans")
-    run.begin(corpus, {"training.processes": "2", "training.updates": "100000"})
-    run.wait_for(lambda: run.updates() >= 2)
-    workers = run.children()
-    run.kill()
-    assert workers
-    wait_until(lambda: all(map(gone, workers)), seconds=300)
 
 
 def test_a_worker_that_has_just_been_started_does_not_outlive_a_killed_leader(corpus: Path, training: Make) -> None:
@@ -122,36 +146,13 @@ def test_a_worker_behind_a_launcher_works_and_does_not_outlive_a_killed_leader(
     launcher.write_text(f'#!/bin/sh\necho $$ >> {tmp_path}/launchers\n{sys.executable} "$@"\nexit $?\n')
     launcher.chmod(0o755)
     run = training("launched")
-    run.begin(corpus, {"training.processes": "2", "training.updates": "100000"}, executable=launcher)
+    run.python = launcher
+    run.begin(corpus, {"training.processes": "2", "training.updates": "100000"})
     run.wait_for(lambda: run.updates() >= 2)
     (between,) = (tmp_path / "launchers").read_text().split()
     (worker,) = run.children(int(between))
     run.kill()
     wait_until(lambda: gone(worker), seconds=300)
-
-
-def test_workers_leave_signals_to_their_leader(corpus: Path, training: Make) -> None:
-    """A cluster sends SIGTERM to every process: the leader saves, as after Ctrl-C, and stops the others."""
-    run = training("told")
-    run.begin(corpus, {"training.processes": "2", "training.updates": "100000"})
-    run.wait_for(lambda: run.updates() >= 3)
-    workers = run.children()
-    for process in (*workers, run.process.pid):
-        os.kill(process, signal.SIGTERM)
-    assert run.finish() == 130, run.said
-    assert all(map(gone, workers))
-    assert saved_at(run) == run.updates()
-
-
-def test_a_leader_whose_worker_dies_says_so_and_how_to_go_on(corpus: Path, training: Make) -> None:
-    run = training("widow")
-    run.begin(corpus, {"training.processes": "2", "training.updates": "100000", "training.checkpoint_every": "1"})
-    run.wait_for(lambda: run.updates() >= 2)
-    os.kill(run.children()[0], 9)
-    assert run.finish() == 2
-    assert "a worker process of this training has died: it has ended by signal 9 (SIGKILL)" in run.said
-    assert "tongsa resume" in run.said
-    assert "Traceback" not in run.said
 
 
 @processes

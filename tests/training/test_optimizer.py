@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
 import torch
 from torch import nn
 
@@ -16,6 +19,7 @@ def model() -> nn.Module:
 
 def loss(network: nn.Module, step: int) -> torch.Tensor:
     x = torch.randn(4, 3, generator=torch.Generator().manual_seed(step), dtype=torch.float64)
+    x = x.to(next(network.parameters()).dtype)
     return (network(x) - x[:, :2]).square().sum()
 
 
@@ -41,6 +45,34 @@ def test_flat_adam_equals_adam_parameter_by_parameter() -> None:
         theirs.step()
     for (name, mine), other in zip(flat.named_parameters(), plain.parameters(), strict=True):
         torch.testing.assert_close(mine, other, atol=1e-12, rtol=1e-12, msg=lambda text, name=name: f"{name}: {text}")
+
+
+def test_adam_is_torchs_fused_adam_bit_for_bit_and_has_its_state() -> None:
+    flat, plain = model().float(), model().float()
+    ours = FlatOptimizer(flat, TrainingSection())
+    weights = nn.Parameter(ours.weights.detach().clone())
+    theirs = torch.optim.Adam([weights], betas=(0.9, 0.98), eps=1e-9, fused=True)
+    for step in range(20):
+        ours.clear()
+        loss(plain, step).backward()
+        ours.gradient.copy_(torch.cat([p.grad.flatten() for p in plain.parameters() if p.grad is not None]))
+        weights.grad = ours.gradient.clone()
+        theirs.param_groups[0]["lr"] = 0.01 * (step + 1)
+        theirs.step()
+        ours.step(0.01 * (step + 1))
+    assert torch.equal(ours.weights, weights)
+    kept = theirs.state[weights]
+    assert ours.state().keys() == kept.keys()
+    assert all(torch.equal(value, kept[name]) for name, value in ours.state().items())
+
+
+def test_a_step_does_not_import_torchs_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take a second at the start of every process that trains."""
+    monkeypatch.setitem(sys.modules, "torch._dynamo", None)
+    network = model()
+    take(network, FlatOptimizer(network, TrainingSection()), range(1))
+    with pytest.raises(ImportError):
+        torch.optim.Adam(network.parameters()).step()
 
 
 def test_weights_and_gradients_are_views_of_two_vectors() -> None:

@@ -143,7 +143,7 @@ def test_a_directory_is_no_output(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return learnt_translator(tmp_path_factory.mktemp("translators") / "learnt", updates=1)
+    return learnt_translator(tmp_path_factory.mktemp("translators") / "learnt")
 
 
 def translate(directory: Path, *more: str | Path) -> subprocess.CompletedProcess[str]:

@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from small_translators import learnt_translator, sentences
 from tongsa.base.errors import UsageError
 from tongsa.base.partial import PartialOutput
+from tongsa.cli.main import main
 from tongsa.decoding import Search
 from tongsa.decoding.search import Sampling
 from tongsa.translation import stream as streams
@@ -31,7 +33,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return learnt_translator(tmp_path_factory.mktemp("translators") / "learnt", updates=30)
+    return learnt_translator(tmp_path_factory.mktemp("translators") / "learnt")
 
 
 class Shouting:
@@ -151,13 +153,27 @@ def test_the_note_of_a_cut_off_job_cuts_what_came_after_it(tmp_path: Path) -> No
 
 def job(directory: Path, source: Path, output: Path, *more: str) -> list[str]:
     common = ["--threads", "1", "--beam", "1", *more]
-    return [*TONGSA, "translate", str(directory), "-i", str(source), "-o", str(output), *common]
+    return ["translate", str(directory), "-i", str(source), "-o", str(output), *common]
 
 
-def run(directory: Path, source: Path, output: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        job(directory, source, output, *more), env=ENVIRONMENT, capture_output=True, text=True, check=False
-    )
+class Run(Protocol):
+    def __call__(self, directory: Path, source: Path, output: Path, *more: str) -> tuple[int, str]: ...
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a job in this process; its exit code, and what it says."""
+
+    def here(directory: Path, source: Path, output: Path, *more: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["tongsa", *job(directory, source, output, *more)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return code, capsys.readouterr().err
+
+    return here
 
 
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
@@ -166,32 +182,33 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) ->
         time.sleep(0.02)
 
 
-def test_a_killed_job_goes_on_and_loses_or_doubles_no_line(directory: Path, tmp_path: Path) -> None:
+def test_a_killed_job_goes_on_and_loses_or_doubles_no_line(directory: Path, tmp_path: Path, run: Run) -> None:
     source, output, whole = (tmp_path / name for name in ("source", "output", "whole"))
     lines = [f"{text} {i}" for i in range(12) for text, _ in sentences(100)]
     source.write_text("".join(line + "\n" for line in lines))
-    command = job(directory, source, output)
-    with subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [*TONGSA, *job(directory, source, output)], env=ENVIRONMENT, stderr=subprocess.DEVNULL
+    ) as process:
         wait_for((tmp_path / "output.part.json").is_file, process)
         process.send_signal(signal.SIGKILL)
     assert not output.exists()
     assert 0 < len((tmp_path / "output.part").read_bytes().splitlines()) < len(lines)
     changed = tmp_path / "changed"
     changed.write_text("x\n" + source.read_text())
-    assert "have changed" in run(directory, changed, output, "--resume").stderr
-    resumed = run(directory, source, output, "--resume")
-    assert resumed.returncode == 0, resumed.stderr
-    assert "continuing after line" in resumed.stderr
-    assert run(directory, source, whole).returncode == 0
+    assert "have changed" in run(directory, changed, output, "--resume")[1]
+    code, said = run(directory, source, output, "--resume")
+    assert code == 0, said
+    assert "continuing after line" in said
+    assert run(directory, source, whole)[0] == 0
     assert output.read_text() == whole.read_text()
     assert len(output.read_text().splitlines()) == len(lines)
-    assert "complete" in run(directory, source, output, "--resume").stderr
+    assert "complete" in run(directory, source, output, "--resume")[1]
 
 
-def test_a_compressed_file_is_read(directory: Path, tmp_path: Path) -> None:
+def test_a_compressed_file_is_read(directory: Path, tmp_path: Path, run: Run) -> None:
     text = "".join(source + "\n" for source, _ in sentences(5))
     (tmp_path / "plain").write_text(text)
     (tmp_path / "packed.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("plain", "packed.gz"):
-        assert run(directory, tmp_path / name, tmp_path / f"{name}.out").returncode == 0
+        assert run(directory, tmp_path / name, tmp_path / f"{name}.out")[0] == 0
     assert (tmp_path / "packed.gz.out").read_text() == (tmp_path / "plain.out").read_text()

@@ -9,22 +9,48 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adam import adam as torch_adam
 
 from tongsa.config import TrainingSection
 
-
-def adam(weights: nn.Parameter, section: TrainingSection) -> torch.optim.Optimizer:
-    """Adam (§5.3)."""
-    betas = (section.beta1, section.beta2)
-    return torch.optim.Adam([weights], lr=0.0, betas=betas, eps=section.epsilon, fused=True)
+State = dict[str, Tensor]
+"""What an optimizer keeps from step to step, by torch's names; empty before the first step."""
 
 
-def sgd(weights: nn.Parameter, section: TrainingSection) -> torch.optim.Optimizer:
-    """Plain stochastic gradient descent."""
-    return torch.optim.SGD([weights], lr=0.0)
+def adam(weights: nn.Parameter, section: TrainingSection, state: State, rate: float) -> None:
+    """Take a step of Adam (§5.3), as `torch.optim.Adam(fused=True)` does, bit for bit.
+
+    That class imports torch's compiler, which takes a second in every process that trains; its function does not.
+    """
+    if not state:
+        state["step"] = torch.zeros((), device=weights.device)
+        state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weights), torch.zeros_like(weights)
+    assert weights.grad is not None
+    torch_adam(
+        [weights],
+        [weights.grad],
+        [state["exp_avg"]],
+        [state["exp_avg_sq"]],
+        [],
+        [state["step"]],
+        fused=True,
+        amsgrad=False,
+        beta1=section.beta1,
+        beta2=section.beta2,
+        lr=rate,
+        weight_decay=0.0,
+        eps=section.epsilon,
+        maximize=False,
+    )
 
 
-OPTIMIZERS: dict[str, Callable[[nn.Parameter, TrainingSection], torch.optim.Optimizer]] = {"adam": adam, "sgd": sgd}
+def sgd(weights: nn.Parameter, section: TrainingSection, state: State, rate: float) -> None:
+    """Take a step of plain stochastic gradient descent."""
+    assert weights.grad is not None
+    weights.add_(weights.grad, alpha=-rate)
+
+
+OPTIMIZERS: dict[str, Callable[[nn.Parameter, TrainingSection, State, float], None]] = {"adam": adam, "sgd": sgd}
 """Optimizers by their name in `training.optimizer`."""
 
 
@@ -56,7 +82,8 @@ class FlatOptimizer:
             parameter.grad = self.gradient[span].view_as(parameter)
             place = span.stop
         self.weights.grad = self.gradient
-        self._optimizer = OPTIMIZERS[section.optimizer](self.weights, section)
+        self._section = section
+        self._state: State = {}
 
     def clear(self) -> None:
         """Set gradient and extra numbers to 0."""
@@ -68,14 +95,13 @@ class FlatOptimizer:
             self.gradient *= largest / norm
 
     def step(self, rate: float) -> None:
-        self._optimizer.param_groups[0]["lr"] = rate
-        self._optimizer.step()
+        with torch.no_grad():
+            OPTIMIZERS[self._section.optimizer](self.weights, self._section, self._state, rate)
 
-    def state(self) -> dict[str, Tensor]:
+    def state(self) -> State:
         """Moments and number of steps, for a checkpoint; empty for an optimizer without state."""
-        kept = self._optimizer.state[self.weights]
-        return {name: value.clone() for name, value in kept.items() if isinstance(value, Tensor)}
+        return {name: value.clone() for name, value in self._state.items()}
 
-    def load(self, state: dict[str, Tensor]) -> None:
+    def load(self, state: State) -> None:
         """Load the state of a checkpoint; a fused optimizer has all of it, the number of steps too, on its device."""
-        self._optimizer.state[self.weights] = {name: value.to(self.weights.device) for name, value in state.items()}
+        self._state = {name: value.to(self.weights.device) for name, value in state.items()}

@@ -93,11 +93,9 @@ def test_generate_gives_our_greedy_text(tmp_path: Path) -> None:
     assert same > 20
 
 
-def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentences(
-    trained_translator: Path, tmp_path: Path
-) -> None:
+def test_generate_gives_the_greedy_text_of_a_trained_translator(trained_translator: Path, tmp_path: Path) -> None:
     folder = export(trained_translator, tmp_path / "theirs")
-    texts = list(dict.fromkeys(source for source, _ in write_pairs(1500, seed=99)))[:1000]
+    texts = list(dict.fromkeys(source for source, _ in write_pairs(600, seed=99)))[:400]
     translator = Translator.load(trained_translator, engine="native", device="cpu")
     ours = translator.translate(texts, replace(translator.search, beam=1))
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
@@ -108,12 +106,12 @@ def test_generate_gives_the_greedy_text_of_a_trained_translator_on_1000_sentence
             batch = tokenizer(texts[first : first + 100], return_tensors="pt", padding=True)
             written = model.generate(**batch, num_beams=1, do_sample=False, max_length=120)
             theirs += tokenizer.batch_decode(written, skip_special_tokens=True)
-    assert len(texts) == 1000
+    assert len(texts) == 400
     # Tongsa ends sentences without end, with a note; generate has another limit.
     compared = [(one.text, other) for one, other in zip(ours, theirs, strict=True) if not one.notes]
-    assert len(compared) > 980
+    assert len(compared) > 392
     # sums in another order may decide between two tokens that are equally likely
-    assert sum(a == b for a, b in compared) >= len(compared) - 2
+    assert sum(a == b for a, b in compared) >= len(compared) - 1
 
 
 def random_marian(folder: Path, spm: Path, **settings: Any) -> Path:

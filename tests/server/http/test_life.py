@@ -107,42 +107,32 @@ def test_a_translator_swapped_under_load_drops_no_request(start: Start, swappabl
     assert crowd.answers[0] != crowd.answers[-1]
 
 
-def test_sighup_opens_translators_anew(start: Start, swappable: Path) -> None:
+def test_sighup_opens_translators_anew_and_one_that_is_broken_on_the_disk_goes_on_in_memory(
+    start: Start, swappable: Path
+) -> None:
     running = start(swappable)
     before = running.translate()
     running.process.send_signal(signal.SIGHUP)
     running.wait_for("translator reloaded")
     assert running.translate() == before
-
-
-def test_a_translator_that_is_broken_on_the_disk_goes_on_in_memory(start: Start, swappable: Path) -> None:
-    running = start(swappable)
-    before = running.translate()
     (swappable / "translator.json").write_text("{")
     line = running.wait_for("translator not reloaded")
     assert str(swappable) not in json.dumps(line["translator"])
     assert running.translate() == before
 
 
-def test_after_kill_9_the_service_starts_at_the_same_port_and_answers_as_before(
+def test_translating_needs_no_torch_and_after_kill_9_the_service_answers_at_the_same_port_as_before(
     start: Start, translators: tuple[Path, Path]
 ) -> None:
     first = start(translators[0])
     expected = first.translate()
+    first.translate("<p>학생은 <b>책을</b> 읽어요.</p>", format="html")
+    maps = Path(f"/proc/{first.process.pid}/maps")
+    assert not maps.exists() or "libtorch" not in maps.read_text()
     first.process.kill()
     first.process.wait()
     again = start("--port", str(first.port), translators[0])
     assert again.translate() == expected
-
-
-def test_translating_needs_no_torch(start: Start, translators: tuple[Path, Path]) -> None:
-    running = start(translators[0])
-    running.translate()
-    running.translate("<p>학생은 <b>책을</b> 읽어요.</p>", format="html")
-    maps = Path(f"/proc/{running.process.pid}/maps")
-    if not maps.exists():
-        pytest.skip("needs /proc")
-    assert "libtorch" not in maps.read_text()
 
 
 def test_a_client_that_hangs_up_costs_nothing_more(start: Start, translators: tuple[Path, Path]) -> None:
@@ -214,10 +204,10 @@ def test_what_came_while_the_service_stood_still_is_answered_although_its_time_i
     connection.close()
 
 
-def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one(
+def test_of_two_connections_the_one_that_was_idle_longest_makes_room_for_a_new_one_and_busy_ones_do_not(
     start: Start, translators: tuple[Path, Path]
 ) -> None:
-    running = start(translators[0], "--limits", "connections=2")
+    running = start(translators[0], "--limits", "connections=2,header_seconds=60")
     first, second, third = (http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE) for _ in range(3))
     for connection in (first, second, third):
         connection.request("GET", "/health")
@@ -227,10 +217,6 @@ def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one(
     assert second.getresponse().status == 200
     for connection in (first, second, third):
         connection.close()
-
-
-def test_connections_that_are_busy_are_not_closed_for_a_new_one(start: Start, translators: tuple[Path, Path]) -> None:
-    running = start(translators[0], "--limits", "connections=2,header_seconds=60")
     begun = [socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE) for _ in range(2)]
     for connection in begun:
         connection.sendall(b"GET /health HTTP/1.1\r\n")

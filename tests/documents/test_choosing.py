@@ -14,7 +14,8 @@ def masked(text: str) -> MaskedText:
 
 
 @pytest.mark.parametrize(
-    "text", ["Well done \U0001f389 today.", "A → B", "Some files ({count}) are open.", "Seen [%s]."]
+    "text",
+    ["Well done \U0001f389 today.", "A → B", "Some files ({count}) are open.", "Seen [%s].", "{name} If you see it."],
 )
 def test_a_sentence_is_complete_without_symbols_and_brackets(text: str) -> None:
     assert stand_apart(masked(text))

@@ -192,10 +192,15 @@ def is_placeholder(mark: Mark) -> bool:
 
 
 def stand_apart(masked: MaskedText) -> bool:
-    """Return True if the sentence is complete without its placeholders: emoji, arrows, and what is in brackets."""
+    """Return True if the sentence is complete without its placeholders.
+
+    These are emoji, arrows, what is in brackets, and what stands before the capital that the sentence begins with.
+    """
     text = masked.text
     return all(
-        _SYMBOLS.fullmatch(mark.text) or _IN_BRACKETS.match(text, max(0, place - 1))
+        _SYMBOLS.fullmatch(mark.text)
+        or _IN_BRACKETS.match(text, max(0, place - 1))
+        or (not text[:place].strip() and text[place + 1 :].lstrip()[:1].isupper())
         for place, character in enumerate(text)
         if (mark := masked.marks.get(character)) and is_placeholder(mark)
     )

@@ -44,3 +44,18 @@ def test_generate_refuses_what_is_not_a_language_model(tongsa: Tongsa, model: Pa
     assert "is not a language model: it was trained for translation" in tongsa.refuses("generate", whole_translator)
     assert "need --sample" in tongsa.refuses("generate", model, "a", "--temperature", "2")
     assert "above 0" in tongsa.refuses("generate", model, "a", "--sample", "--top-p", "0")
+
+
+def test_export_writes_the_layouts_of_hugging_face_or_says_what_they_cannot_hold(
+    tongsa: Tongsa, model: Path, tmp_path: Path
+) -> None:
+    keys = {"architecture": "decoder-only", "norm": "pre", "layers": 1, "d_ff": 16, "heads": 2}
+    whole = save_random(tmp_path / "lm", "lm", keys, Decoder)
+    assert tongsa("export", whole, "--format", "gpt2", tmp_path / "gpt2").code == 0
+    written = {"config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    assert {path.name for path in (tmp_path / "gpt2").iterdir()} == written
+    refused = tongsa.refuses("export", model, "--format", "gpt2", tmp_path / "no")
+    assert "GPT-2 cannot hold recurrent-language-model, trained for lm" in refused
+    assert "a masked language model (--task mlm)" in tongsa.refuses(
+        "export", whole, "--format", "bert", tmp_path / "no"
+    )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
 
 import pytest
 
+from tongsa.base.errors import UsageError
 from tongsa.base.progress import Silent
+from tongsa.demo import grammar
 from tongsa.lab.answering import as_text, measured
 from tongsa.lab.question import Effort, Lab, words_in
-from tongsa.lab.questions import QUESTIONS
+from tongsa.lab.questions import QUESTIONS, context, heads
 from tongsa.lab.questions.projections import weight_on_itself
-from tongsa.lab.small_trainings import train_variants
+from tongsa.lab.small_trainings import small_recipe, train_variants
+from tongsa.lab.trained import Trained
+from tongsa.models import build
 
 LITTLE = Effort(updates=3, pairs=300, held_out=12, subwords=700)
 
@@ -66,3 +72,56 @@ def test_a_training_that_diverges_is_an_answer(lab: Lab) -> None:
     longer = dataclasses.replace(lab, seeds=1, effort=dataclasses.replace(LITTLE, updates=9))
     (result,) = train_variants(longer, {"diverging": settings})["diverging"]
     assert result["perplexity"] > LITTLE.subwords, "worse than even probabilities"
+
+
+def test_heads_and_contexts_of_a_translator_are_looked_at(trained_translator: Path) -> None:
+    trained = Trained.of_run(trained_translator)
+    pairs = grammar.corpus(0, 3, 0, seed=1)[1]
+    found = heads.anatomy(dataclasses.replace(trained, pairs=pairs))["heads"]
+    section = trained.transformer.config
+    assert len(found) == section.heads * (section.encoder_layers + 2 * section.decoder_layers)
+    assert all(0 <= head[role] <= 1 + 1e-6 for head in found for role in heads.ROLES)
+    right = context.told_apart(trained)["right"]
+    assert len(right) == section.encoder_layers + 1
+    assert right[0] <= 1
+    with pytest.raises(UsageError, match="no held-out pairs"):
+        heads.anatomy(trained)
+
+
+TRAINED = {
+    (question.name, row): settings
+    for question in QUESTIONS.values()
+    for row, settings in getattr(sys.modules[question.measure.__module__], "TRAINED", {}).items()
+}
+"""The variants of all questions."""
+
+
+def _parameters(question: str, row: str) -> int:
+    model = build(small_recipe(TRAINED[question, row], Effort()).model, 1001, None)
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize(("question", "row"), TRAINED)
+def test_every_variant_can_be_built(question: str, row: str) -> None:
+    assert _parameters(question, row) > 50_000
+
+
+def test_a_name_means_the_same_training_everywhere() -> None:
+    """Questions share trainings by their names."""
+    settings: dict[str, set[str]] = {}
+    for (_, row), changes in TRAINED.items():
+        settings.setdefault(row, set()).add(str(sorted(changes.items())))
+    assert {row for row, found in settings.items() if len(found) > 1} == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("heads", "one-head"),
+        ("heads", "sixteen-heads"),
+        ("feed-forward", "attention-only-deep"),
+        ("add-or-concatenate", "concatenated"),
+    ],
+)
+def test_what_is_compared_at_equal_cost_has_as_many_parameters(question: str, row: str) -> None:
+    assert _parameters(question, row) == pytest.approx(_parameters(question, "base"), rel=0.02)

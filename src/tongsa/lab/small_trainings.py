@@ -100,20 +100,11 @@ class Plan:
     def prepared(self) -> Path:
         return self.folder / "text" / f"{self.text.name}.{self.effort.pairs}.{self.effort.subwords}"
 
-    @property
-    def base(self) -> Settings:
-        return {**BASE, "subwords.size": str(self.effort.subwords)}
-
     def directory(self, cell: Cell) -> Path:
         return self.folder / "trainings" / f"{cell.row}.{self.text.name}.{cell.seed}"
 
     def recipe(self, row: str) -> Recipe:
-        changes = self.variants[row]
-        updates = str(self.effort.updates)
-        settings = {**self.base, "training.updates": updates, "training.validate_every": updates}
-        if "model.architecture" in changes:  # it has keys of its own
-            settings = {key: settings[key] for key in settings if key not in TRANSFORMER_ONLY}
-        return Recipe.from_values(parse_settings({**settings, **changes}), f"the recipe of {row}")
+        return small_recipe(self.variants[row], self.effort)
 
     def identity(self, cell: Cell) -> Values:
         """What a result depends on."""
@@ -122,6 +113,16 @@ class Plan:
             "text": [self.text.name, self.text.longest, self.text.times, len(self.text.added)],
             "pairs": [self.effort.pairs, self.effort.held_out],
         }
+
+
+def small_recipe(changes: Settings, effort: Effort) -> Recipe:
+    """The recipe of the small model with these changes."""
+    updates = str(effort.updates)
+    settings = {**BASE, "subwords.size": str(effort.subwords)}
+    settings |= {"training.updates": updates, "training.validate_every": updates}
+    if "model.architecture" in changes:  # it has keys of its own
+        settings = {key: value for key, value in settings.items() if key not in TRANSFORMER_ONLY}
+    return Recipe.from_values(parse_settings({**settings, **changes}), "a variant of the lab")
 
 
 def train_variants(
@@ -203,7 +204,7 @@ def _prepare(plan: Plan) -> None:
             for side, language in enumerate(("ko", "en")):
                 lines = "".join(pair[side] + "\n" for pair in pairs)
                 write_atomically(plan.prepared / f"{name}.{language}", lines)
-        recipe = Recipe().with_settings(plan.base)
+        recipe = small_recipe({}, plan.effort)
         training, held_out = (
             open_corpus([str(plan.prepared / name)], Reading(source="ko", target="en")) for name in files
         )

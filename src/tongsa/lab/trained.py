@@ -18,7 +18,9 @@ from tongsa.evaluation.metrics import score
 from tongsa.models.contracts import Attention, Seq2Seq
 from tongsa.models.transformer import Transformer
 from tongsa.models.weights import load_model
+from tongsa.runs.card import TRANSLATION
 from tongsa.runs.directory import Run
+from tongsa.runs.names import find_translator
 from tongsa.text.subwords import END, Subwords
 
 Pairs = Sequence[tuple[str, str]]
@@ -36,20 +38,15 @@ class Trained:
 
     @classmethod
     def of_run(cls, directory: Path) -> Trained:
-        """The model of a run directory, with its validation pairs."""
-        run = Run(directory)
+        """The model of a translator, by its directory or name; with its validation pairs, if it has them."""
+        path = find_translator(directory)
+        run = Run(path)
         card = run.read_card()
+        if card.task != TRANSLATION:
+            raise UsageError(f"{path} is not a translator: its model was trained for the task {card.task}")
         subwords = run.read_subwords(card)
-        try:
-            lines = run.examples_file.read_text(encoding="utf-8").splitlines()
-            examples = [json.loads(line) for line in lines]
-            pairs = [(str(example["source"]), str(example["reference"])) for example in examples]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UsageError(
-                f"{run.examples_file} cannot be read: {error}", "The lab looks at a translator with its held-out pairs."
-            ) from error
         model = load_model(run, card, subwords, torch.device("cpu"))
-        return cls(model=model, subwords=subwords, pairs=pairs, source=card.source, target=card.target)
+        return cls(model=model, subwords=subwords, pairs=_pairs(run), source=card.source, target=card.target)
 
     @property
     def transformer(self) -> Transformer:
@@ -93,3 +90,13 @@ class Trained:
         start = torch.tensor([[self.subwords.target.pad]])
         outputs = self.transformer.outputs(tokens, torch.ones_like(tokens, dtype=torch.bool), start)
         return self.subwords.source.pieces(ids), [layer[0, : len(ids)] for layer in outputs.encoder]
+
+
+def _pairs(run: Run) -> Pairs:
+    if not run.examples_file.is_file():
+        return ()
+    try:
+        examples = [json.loads(line) for line in run.examples_file.read_text(encoding="utf-8").splitlines()]
+        return [(str(example["source"]), str(example["reference"])) for example in examples]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{run.examples_file} cannot be read: {error}") from error

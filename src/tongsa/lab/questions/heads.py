@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from tongsa.base.errors import UsageError
 from tongsa.lab.figures import lines
 from tongsa.lab.question import Answer, Lab, Question, Values, Words
 from tongsa.lab.variants import Variants, worse_or_not
@@ -52,6 +53,10 @@ def anatomy(trained: Trained) -> Values:
     from tongsa.lab.interventions import PLACES, Head, Intervention, intervene
 
     pairs = trained.pairs[:SENTENCES]
+    if not pairs:
+        raise UsageError(
+            "this translator has no held-out pairs", "Its directory needs validation.jsonl, as training writes it."
+        )
     counts = Counter(id for source, _ in trained.pairs for id in trained.subwords.source.encode(source))
     seen: dict[tuple[Place, int], list[list[Values]]] = {}
     for source, target in pairs:

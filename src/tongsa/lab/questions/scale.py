@@ -75,7 +75,6 @@ def answer(values: Values, words: Words) -> Answer:
             "나누지 않고 학습한 작은 모델이 오히려 더 좋다.",
         ),
     )
-    conclusion = f"{_about_softmax(values, means, words)} {after} {trained.all_told()}"
     rows = [
         [str(width)] + [means[name][place][what].text(3) for what in (0, 1) for name in names]
         for place, width in enumerate(widths)
@@ -89,7 +88,7 @@ def answer(values: Values, words: Words) -> Answer:
         }
 
     return Answer(
-        conclusion=conclusion,
+        conclusion=f"{_about_softmax(values, means, words)} {after} {trained.all_told()}",
         head=["d_k", *(f"{what}, {name}" for what in (entropy, gradient) for name in names.values())],
         rows=rows,
         figures=[

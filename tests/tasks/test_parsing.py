@@ -225,6 +225,8 @@ def test_what_does_not_fit_is_refused(trained: Path, treebank: Path, tmp_path: P
         train(treebank, tmp_path / "a", training__select="bleu")
     with pytest.raises(UsageError, match="cannot be trained with"):
         tongsa.train(treebank / "train.trees", task="parsing", out=tmp_path / "b", init=trained)
+    with pytest.raises(UsageError, match="a service has one parser"):
+        application("serve")(["serve", str(trained), str(trained)], standalone_mode=False)
     tags = trained / "tags.json"
     before = tags.read_bytes()
     try:

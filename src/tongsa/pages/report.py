@@ -145,7 +145,7 @@ def command(record: TrainingRecord, subject: Subject) -> str:
     training = record.card.training
     options = record.job.options if record.job else None
     run = Run(record.directory)
-    if options and options.init and options.task != TRANSLATION:  # another task that begins with the weights of a directory
+    if options and options.init and options.task != TRANSLATION:  # it begins with the weights of a directory
         words = ["tongsa", "train", *options.corpora, *subject.command, "--init", options.init]
         words += _repeated("--set", [f"{key}={value}" for key, value in options.settings.items()])
     elif options and options.init:  # the recipe is that of the translator it began with

@@ -6,7 +6,16 @@ import pytest
 
 from tongsa.base.errors import UsageError
 from tongsa.base.progress import Silent
-from tongsa.lab.paper.table1 import Measured, Table1Options, draw_table_1, measure_table_1, slope
+from tongsa.config.complexity import DILATED
+from tongsa.lab.paper.table1 import (
+    Measured,
+    Table1Options,
+    draw_table_1,
+    measure_table_1,
+    path_length,
+    rows,
+    slope,
+)
 
 OPTIONS = Table1Options(lengths=(8, 16, 32), widths=(8, 16), kernel=3, neighbourhood=5, repeats=1)
 
@@ -38,11 +47,11 @@ def test_only_a_recurrent_layer_waits_for_every_position(measured: dict[str, Mea
 
 
 def test_paths_are_as_long_as_the_layers_must_be_many(measured: dict[str, Measured]) -> None:
-    """Worked by hand: from position 0 to 31 in steps of 1 (k = 3), of 1 + 3 + 9 + 27, and of 2 (r = 5)."""
+    """Worked by hand: 31 positions in steps of 2 (k = 3), of 2, 6, 18, 54 (dilated), and of 2 (r = 5)."""
     assert {name: each.path["32"] for name, each in measured.items()} == {
         "self-attention": 1,
         "recurrent": 32,
-        "convolutional": 31,
+        "convolutional": 16,
         "dilated convolutional": 4,
         "self-attention (restricted)": 16,
     }
@@ -65,3 +74,10 @@ def test_the_table_shows_the_papers_orders_beside_what_was_measured(measured: di
 def test_growth_needs_two_sizes_and_odd_neighbourhoods(keys: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         Table1Options(**keys)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("n", [2, 9, 10, 27, 64])
+def test_dilated_convolutions_reach_every_length_in_logarithmically_many_layers(n: int) -> None:
+    dilated = next(row for row in rows(OPTIONS) if row.kind is DILATED)
+    layers = next(count for count in range(1, 9) if 3**count >= n)
+    assert path_length(dilated, n, 4) == layers

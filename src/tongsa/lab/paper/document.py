@@ -63,7 +63,7 @@ class PaperTable:
                 key=f"part{number}",
                 title=part.title,
                 content='<div class="wide-table texts">'
-                + table([escape(cell) for cell in part.head], [[escape(cell) for cell in row] for row in part.rows])
+                + table([escape(cell) for cell in part.head], [[_cell(cell) for cell in row] for row in part.rows])
                 + "</div>",
             )
             for number, part in enumerate(self.parts, 1)
@@ -88,6 +88,10 @@ class PaperTable:
         for path, content in zip(written, (self.markdown(), self.html()), strict=True):
             write_atomically(path, content)
         return written
+
+
+def _cell(text: str) -> str:
+    return escape(text).replace(" ± ", "&nbsp;±&nbsp;")
 
 
 def figure(value: float | None, digits: int) -> str:

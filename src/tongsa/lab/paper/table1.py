@@ -28,6 +28,8 @@ from tongsa.models.cells import RecurrentEncoder
 from tongsa.models.convolution import Convolution
 from tongsa.models.variants import RestrictedAttention
 
+NARROW = 4
+"""Width of the layers whose chains and paths are measured, which do not depend on it."""
 MOST_LAYERS = 600
 """Layers that are stacked at most to find a path."""
 
@@ -95,8 +97,8 @@ def rows(options: Table1Options) -> list[Row]:
     return [
         Row(SELF_ATTENTION, lambda d, below: SelfAttention()),
         Row(RECURRENT, lambda d, below: Recurrent(d)),
-        Row(CONVOLUTION, lambda d, below: Convolution(d, d, k)),
-        Row(DILATED, lambda d, below: Convolution(d, d, k, dilation=k**below)),
+        Row(CONVOLUTION, lambda d, below: Convolution(d, d, k, masked=True)),
+        Row(DILATED, lambda d, below: Convolution(d, d, k, dilation=k**below, masked=True)),
         Row(RESTRICTED, lambda d, below: RestrictedSelfAttention(r)),
     ]
 
@@ -132,7 +134,6 @@ def _measure(row: Row, options: Table1Options) -> Measured:
     lengths = [(length, _cost(row, length, d, options.repeats)) for length in sorted(set(options.lengths))]
     widths = [(width, _cost(row, n, width, options.repeats)) for width in sorted(set(options.widths))]
     ends = (min(options.lengths), n)
-    few = min(options.widths)
     return Measured(
         kind=row.kind,
         operations={
@@ -144,8 +145,8 @@ def _measure(row: Row, options: Table1Options) -> Measured:
             "d": slope([(x, cost.seconds) for x, cost in widths]),
         },
         by_length=[(x, 1000 * cost.seconds) for x, cost in lengths],
-        chain={str(length): longest_chain(row, length, few) for length in ends},
-        path={str(length): path_length(row, length, few) for length in ends},
+        chain={str(length): longest_chain(row, length, NARROW) for length in ends},
+        path={str(length): path_length(row, length, NARROW) for length in ends},
     )
 
 
@@ -254,9 +255,9 @@ def draw_table_1(found: Sequence[Measured], options: Table1Options) -> PaperTabl
             "Chain: operations that must wait for each other, counted in the graph of the backward pass. Path: layers "
             "on top of each other (steps of the recurrent layer) until the last position depends on the first.",
             f"k = {options.kernel}, r = {options.neighbourhood}. The paper's row for convolutions is log_k(n), that of "
-            "dilated ones; contiguous kernels need n/k layers (§4). To the last position they need 2n/k, and "
-            "restricted self-attention 2n/r, since half of what a layer sees is before its own position: the orders "
-            "are the same.",
+            "dilated ones; contiguous kernels need n/k layers (§4). Convolutions see k positions up to "
+            "their own, as a decoder's. Restricted self-attention needs 2n/r layers to the last position, since half "
+            "of a neighbourhood is before its centre: the order is the same.",
             "Self-attention is counted without its projections, as in the paper; they are n·d², like any layer's.",
         ],
         figures=[

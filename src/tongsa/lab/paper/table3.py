@@ -21,9 +21,10 @@ from tongsa.config import Recipe
 from tongsa.config.presets import PRESETS, load_recipe
 from tongsa.evaluation.significance import SURE
 from tongsa.lab.compare.plan import CompareOptions
-from tongsa.lab.figures import lines
+from tongsa.lab.figures import intervals
 from tongsa.lab.paper.document import NOTHING, PaperTable, Part, figure
 from tongsa.lab.paper.published import TABLE_3
+from tongsa.lab.question import Mean
 from tongsa.pages.markup import count
 
 if TYPE_CHECKING:
@@ -197,12 +198,10 @@ def draw_table_3(rows: Mapping[str, Row], options: Table3Options, notes: Sequenc
             *notes,
         ],
         figures=[
-            lines(
-                "BLEU by parameters",
-                "parameters",
-                {name: [(float(row.parameters), row.bleu)] for name, row in rows.items()},
-                across_logarithmic=True,
-            )
+            intervals("Here", "BLEU", {name: Mean(row.bleu, row.interval) for name, row in rows.items()}, digits=1),
+            intervals(
+                "The paper", "BLEU on newstest2013", {name: Mean(TABLE_3[name].bleu, 0.0) for name in rows}, digits=1
+            ),
         ],
     )
 

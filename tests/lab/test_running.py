@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import time
@@ -15,9 +16,11 @@ from tests.lab.conftest import SETTINGS, UPDATES, Compare
 import forked
 from tongsa.base.errors import CorpusError, DirectoryError, TrainingError, UsageError
 from tongsa.base.locks import locked
-from tongsa.base.progress import Show
+from tongsa.base.progress import Show, Silent
 from tongsa.lab.compare import running
 from tongsa.lab.compare.comparison import Comparison
+from tongsa.lab.compare.plan import CompareOptions
+from tongsa.lab.compare.preparing import prepare_comparison
 from tongsa.models.weights import read_tensors
 from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
@@ -176,9 +179,7 @@ def test_another_metric_needs_no_training(
     assert list(values.values()) == sorted(values.values())
 
 
-def test_damaged_files_are_salvaged_where_the_settings_say_so(
-    compare_here: Compare, text: Path, tmp_path: Path
-) -> None:
+def test_damaged_files_are_salvaged_where_the_settings_say_so(text: Path, tmp_path: Path) -> None:
     pairs = zip(
         *((text / f"train.{code}").read_text(encoding="utf-8").splitlines() for code in ("ko", "en")), strict=True
     )
@@ -187,11 +188,15 @@ def test_damaged_files_are_salvaged_where_the_settings_say_so(
     )
     torn = tmp_path / "torn.tmx"
     torn.write_text(f'<tmx version="1.4"><header/><body>{units}<tu><tuv', encoding="utf-8")
-    options: dict[str, Any] = {"corpora": (str(torn),), "updates": 2}
+    strict = CompareOptions(
+        models=("gru",), corpora=(str(torn),), source="ko", target="en", updates=2, settings=SETTINGS, device="cpu"
+    )
     with pytest.raises(CorpusError):
-        compare_here(tmp_path / "refused", "gru", **options)
-    settings = {**SETTINGS, "corpus.salvage": "true"}
-    assert compare_here(tmp_path / "out", "gru", settings=settings, **options) is not None
+        prepare_comparison(tmp_path / "refused", strict, Silent())
+    salvaging = dataclasses.replace(strict, settings={**SETTINGS, "corpus.salvage": "true"})
+    plan, test = prepare_comparison(tmp_path / "out", salvaging, Silent())
+    assert list(plan.recipes) == ["gru"]
+    assert test
 
 
 def before_the_second_model(finished: Finished, to: Path) -> Path:

@@ -57,8 +57,8 @@ def _head(kind: str, lost: float, previous: float) -> Values:
 
 
 def _senses(before: float, after: float) -> Values:
-    senses = ["spend", "wear", "bitter", "write"]
-    plane = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 2.0]]
+    senses = ["spend", "wear", "bitter", "write"] * 4
+    plane = [[0.0, 1.0], [1.0, 0.0], [0.5, 2.0], [2.0, 2.0]] * 4
     return {"word": "썼어요", "senses": senses, "right": [before, after], "before": plane, "after": plane}
 
 

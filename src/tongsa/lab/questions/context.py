@@ -6,6 +6,7 @@ with sentences that need the difference. A translator of the user is asked with 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from tongsa.base.errors import UsageError
@@ -27,12 +28,25 @@ SENSES = {
 }
 KOREAN_WORD = "썼어요"
 APPLE = {
-    "company": ("{} sells a new phone .", "people work for {} .", "{} opened a store .", "the phone is made by {} ."),
+    "company": (
+        "{} sells a new phone .",
+        "people work for {} .",
+        "{} opened a store .",
+        "the phone is made by {} .",
+        "{} pays its workers well .",
+        "he bought a computer from {} .",
+        "{} is a large company .",
+        "a man waits in front of the {} store .",
+    ),
     "fruit": (
         "a boy eats an {} .",
         "the {} is red and sweet .",
-        "she cuts the {} .",
+        "she cuts the {} with a knife .",
         "a girl picks an {} from a tree .",
+        "an {} lies on the table .",
+        "the {} fell into the grass .",
+        "he washes the {} and eats it .",
+        "a horse wants the {} .",
     ),
 }
 ENGLISH_WORD = "apple"
@@ -143,13 +157,14 @@ def answer(values: Values, words: Words) -> Answer:
     ]
     before, after = layers[0], layers[-1]
     low = after.low if len(models) > 1 else after.mean
+    margin = max(0.1, 1.96 * math.sqrt(0.25 / len(senses)))  # what guessing so many words may give by chance
     numbers = words(
         f"a probe tells {100 * after.mean:.0f}% apart after the encoder, {100 * before.mean:.0f}% before it (chance: "
         f"{100 * chance:.0f}%)",
         f"프로브는 인코더 뒤에서 {100 * after.mean:.0f}%를 구별하고, 인코더 전에는 {100 * before.mean:.0f}%를 "
         f"구별한다(우연이면 {100 * chance:.0f}%)",
     )
-    if low > before.mean + 0.1:
+    if low > before.mean + margin:
         conclusion = words(
             f'"{word}" enters the encoder as one and the same word and leaves it with its meaning: {numbers}.',
             f'인코더에 들어갈 때는 모두 같은 단어("{word}")지만, 나올 때는 문맥의 뜻을 담고 있다. {numbers}.',

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 import tongsa
 from tongsa.base.errors import DirectoryError, RecipeError, UsageError
 from tongsa.cli.main import application
+from tongsa.config import TransformerSection
+from tongsa.config.presets import load_recipe
 from tongsa.data.batches import assemble
 from tongsa.data.prepare import Prepared
 from tongsa.formats.trees import Tree, parse_brackets
@@ -235,6 +237,20 @@ def test_what_does_not_fit_is_refused(trained: Path, treebank: Path, tmp_path: P
             Parser.load(trained)
     finally:
         tags.write_bytes(before)
+
+
+def test_the_papers_parser_is_a_recipe() -> None:
+    recipe = load_recipe("paper-parsing", {})
+    model, decoding = recipe.model, recipe.decoding
+    assert isinstance(model, TransformerSection)
+    assert (model.architecture, model.encoder_layers, model.decoder_layers, model.d_model) == (
+        "transformer",
+        4,
+        4,
+        1024,
+    )
+    assert (decoding.beam, decoding.length_penalty, decoding.max_extra, decoding.max_ratio) == (21, 0.3, 300, 1.0)
+    assert (recipe.corpus.linearisation, recipe.corpus.tags, model.norm) == ("brackets", False, "post")
 
 
 def test_unknown_words_get_a_likely_tag_and_stay_one_word() -> None:

@@ -245,11 +245,6 @@ def test_the_papers_parser_is_a_recipe() -> None:
     assert isinstance(model, TransformerSection)
     assert model.architecture == "transformer"
     assert (model.encoder_layers, model.decoder_layers, model.d_model) == (4, 4, 1024)
-        "transformer",
-        4,
-        4,
-        1024,
-    )
     assert (decoding.beam, decoding.length_penalty, decoding.max_extra, decoding.max_ratio) == (21, 0.3, 300, 1.0)
     assert (recipe.corpus.linearisation, recipe.corpus.tags, model.norm) == ("brackets", False, "post")
 

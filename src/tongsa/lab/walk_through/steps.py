@@ -11,7 +11,6 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -261,9 +260,6 @@ def _step(
 
 def _where(code: Callable[..., object] | type | None) -> str:
     """File and line of the code that computes a step; empty for what torch computes."""
-    try:
-        file, line = inspect.getsourcefile(code), inspect.getsourcelines(code)[1]  # type: ignore[arg-type]
-    except (TypeError, OSError):
+    if code is None or not code.__module__.startswith("tongsa."):
         return ""
-    root = Path(transformer.__file__).parents[1]
-    return f"src/tongsa/{Path(str(file)).relative_to(root).as_posix()}:{line}"
+    return f"src/{code.__module__.replace('.', '/')}.py:{inspect.getsourcelines(code)[1]}"

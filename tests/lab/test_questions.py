@@ -120,9 +120,16 @@ STORED: dict[str, Values] = {
         },
     },
     "context": {"models": [_senses(0.25, 0.98), _senses(0.3, 0.99)]},
+    "parallel": {  # how long it takes here is no matter of a test
+        "tokens": 1024,
+        "rows": [
+            {"length": 8, "transformer": [0.01, 0.011], "gru": [0.01, 0.01], "lstm": [0.01, 0.01]},
+            {"length": 256, "transformer": [0.01, 0.012], "gru": [0.07, 0.08], "lstm": [0.02, 0.02]},
+        ],
+    },
     "resolution": {"heads": [1, 4], "places": 4, "lost": [[0.75, 0.76], [0.1, 0.12]]},
 }
-"""Values of questions that train something, and take minutes to measure."""
+"""Values of questions that train something, and take minutes to measure, or that depend on the machine."""
 
 
 def _swap(first: str, second: str) -> Callable[[Values], Values]:

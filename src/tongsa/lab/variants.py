@@ -52,15 +52,15 @@ class Variants:
         ours, base = self.mean(name, "perplexity").mean, self.mean(self.base, "perplexity").mean
         bleu, base_bleu = self.mean(name, "bleu").mean, self.mean(self.base, "bleu").mean
         english = {"worse": "clearly worse", "better": "clearly better", "alike": "no clear difference"}
-        korean = {"worse": "확실히 나쁘다", "better": "확실히 좋다", "alike": "뚜렷한 차이가 없다"}
-        verdict = self.verdict(name)
+        korean = {"worse": "확실히 나쁨", "better": "확실히 좋음", "alike": "뚜렷한 차이 없음"}
+        verdict, by_bleu = self.verdict(name), self.verdict(name, "bleu")
         lost = self.diverged(name)
         end = self.words(f"; {lost} of the trainings diverged", f". 학습 {lost}번이 발산했다") if lost else ""
         return self.words(
-            f"{self.names[name]}: {english[verdict]} (perplexity {ours:.3g} against {base:.3g}, BLEU {bleu:.1f} "
-            f"against {base_bleu:.1f}){end}.",
-            f"{self.names[name]}: {korean[verdict]}(퍼플렉서티 {ours:.3g}, 기준 {base:.3g}; BLEU {bleu:.1f}, "
-            f"기준 {base_bleu:.1f}){end}.",
+            f"{self.names[name]}: perplexity {ours:.3g} against {base:.3g} ({english[verdict]}), BLEU {bleu:.1f} "
+            f"against {base_bleu:.1f} ({english[by_bleu]}){end}.",
+            f"{self.names[name]}: 퍼플렉서티 {ours:.3g}, 기준 {base:.3g}({korean[verdict]}), BLEU {bleu:.1f}, 기준 "
+            f"{base_bleu:.1f}({korean[by_bleu]}){end}.",
         )
 
     def all_told(self) -> str:

@@ -257,3 +257,9 @@ def test_both_pages_have_the_same_sections_and_commands() -> None:
     english, korean = ((DOCS / page).read_text(encoding="utf-8") for page in ("lab.md", "lab.ko.md"))
     assert english.count("\n## ") == korean.count("\n## ")
     assert english.split("```")[1] == korean.split("```")[1]
+
+
+def test_steps_of_all_layers_are_timed_at_every_length(folder: Path) -> None:
+    rows = QUESTIONS["parallel"].measure(Lab(folder=folder, show=Silent(), seeds=2))["rows"]
+    assert [row["length"] for row in rows] == sorted({row["length"] for row in rows})
+    assert all(min(row[name]) > 0 for row in rows for name in ("transformer", "gru", "lstm"))

@@ -20,6 +20,7 @@ from tongsa.engines.native import NativeEngine
 from tongsa.models import architectures_of, build
 from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
 from tongsa.models.loss import linear_cross_entropy
+from tongsa.models.next_word import NextWordTransformer
 from tongsa.models.weights import named_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
@@ -82,7 +83,10 @@ def recipe(kind: dict[str, Any]) -> Recipe:
 
 def make(kind: dict[str, Any], source_size: int = PAD + 1, target_size: int | None = None) -> Seq2Seq:
     torch.manual_seed(1)
-    return build(recipe(kind).model, source_size, target_size).eval()
+    model = build(recipe(kind).model, source_size, target_size).eval()
+    if isinstance(model, NextWordTransformer):  # half of the pieces begin words, half of the tokens take one
+        model.know_words(*(torch.arange(size) % 2 == 0 for size in (source_size, target_size or source_size)))
+    return model
 
 
 def spread(logits: Tensor) -> float:

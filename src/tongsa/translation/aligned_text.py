@@ -25,6 +25,8 @@ PART = 2
 """Fewest letters of a word that is a part of a longer one."""
 LETTERS = 5
 """Letters of a word that counts as one; in scripts whose letters are syllables or words, one."""
+LONG = 1.0
+"""Weight from which on words are more than an article or a preposition."""
 FOR, AGAINST = 1.0, -2.5
 """Evidence above which a word is taken for the translation of a source term, and up to which it is not, although it is
 aligned to it."""

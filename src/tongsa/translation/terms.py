@@ -24,7 +24,7 @@ from tongsa.engines.base import Engine
 from tongsa.text.lines import nfc, tidy
 from tongsa.text.placeholders import find as find_placeholders
 from tongsa.text.subwords import Subwords
-from tongsa.translation.aligned_text import FOR, AlignedText, token_places
+from tongsa.translation.aligned_text import FOR, LONG, AlignedText, token_places
 from tongsa.translation.alignment import Span
 from tongsa.translation.evidence import Evidence, Question, evidence
 from tongsa.translation.forms import SeenForms
@@ -130,7 +130,9 @@ class Candidate:
 
     def is_doubled(self) -> bool:
         """Return True if the words that the term stands beside still translate the source term."""
-        return self.inserted and self.clear and ((self.others > 0 and self.evidence > 0) or self.evidence >= FOR)
+        if not (self.inserted and self.clear):
+            return False
+        return self.others >= LONG or (self.others > 0 and self.evidence > 0) or self.evidence >= FOR
 
     def is_complete(self, other: Candidate) -> bool:
         """Return True if it translates as much of the source as another candidate, and the term not twice."""

@@ -83,10 +83,7 @@ def recipe(kind: dict[str, Any]) -> Recipe:
 
 def make(kind: dict[str, Any], source_size: int = PAD + 1, target_size: int | None = None) -> Seq2Seq:
     torch.manual_seed(1)
-    model = build(recipe(kind).model, source_size, target_size).eval()
-    if isinstance(model, NextWordTransformer):  # half of the pieces begin words, half of the tokens take one
-        model.know_words(*(torch.arange(size) % 2 == 0 for size in (source_size, target_size or source_size)))
-    return model
+    return build(recipe(kind).model, source_size, target_size).eval()
 
 
 def spread(logits: Tensor) -> float:
@@ -258,6 +255,8 @@ def test_every_weight_learns_and_dropout_acts_in_training_only(
     kind: dict[str, Any], batch: tuple[Tensor, Tensor, Tensor]
 ) -> None:
     model = make({**kind, "dropout": 0.3}, PAD + 1, 30)
+    if isinstance(model, NextWordTransformer):  # half of the pieces begin words, half of the tokens take one
+        model.know_words(*(torch.arange(size) % 2 == 0 for size in (PAD + 1, 30)))
     assert torch.equal(model(*batch), model(*batch))
     model.train()
     assert not torch.equal(model(*batch), model(*batch))

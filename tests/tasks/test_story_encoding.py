@@ -4,13 +4,14 @@ import torch
 
 import small_stories as town
 from tongsa.data.stories import Question
+from tongsa.models.memory_network import MemoryNetworkSection
 from tongsa.tasks.story_encoding import UNKNOWN, Lexicon, encode, times
 
 QUESTION = Question(1, ("Mina went home.", "Joon ran.", "Mina slept."), "Where is Mina?", "home", (0,))
 
 
 def test_the_most_recent_sentences_are_kept_and_stand_first() -> None:
-    encoded = encode([QUESTION], Lexicon.of([QUESTION]), memories=2, encoding="bag")
+    encoded = encode([QUESTION], Lexicon.of([QUESTION]), MemoryNetworkSection(memories=2, encoding="bag"))
     rows = {text: row for row, text in enumerate((*QUESTION.story, QUESTION.text), 1)}
     assert encoded.story.tolist() == [[rows["Mina slept."], rows["Joon ran."]]]
     assert encoded.length.tolist() == [2]
@@ -18,7 +19,7 @@ def test_the_most_recent_sentences_are_kept_and_stand_first() -> None:
 
 def test_a_batch_holds_only_its_own_sentences_and_nothing_first() -> None:
     questions = town.stories(40, seed=1)
-    encoded = encode(questions, Lexicon.of(questions), memories=8, encoding="position")
+    encoded = encode(questions, Lexicon.of(questions), MemoryNetworkSection(memories=8, encoding="position"))
     batch = encoded.batch(torch.tensor([3, 11]))
     told = {text for row in (3, 11) for text in (*questions[row].story, questions[row].text)}
     assert len(batch.sentences.alpha) == len(told) + 1
@@ -29,7 +30,7 @@ def test_a_batch_holds_only_its_own_sentences_and_nothing_first() -> None:
 
 def test_words_and_answers_that_training_never_saw_are_counted() -> None:
     stranger = Question(1, ("Mina flew home.",), "Where is Mina?", "sky", (0,))
-    encoded = encode([stranger], Lexicon.of([QUESTION]), memories=2, encoding="bag")
+    encoded = encode([stranger], Lexicon.of([QUESTION]), MemoryNetworkSection(memories=2, encoding="bag"))
     assert encoded.unknown_words == 1
     assert encoded.answer.tolist() == [UNKNOWN]
 

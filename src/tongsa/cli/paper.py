@@ -78,8 +78,6 @@ def table1(
 
     Example:  tongsa paper table1 --lengths 64,128,256 --widths 64,128,256 --out runs/table1
     """
-    import torch
-
     from tongsa.base.progress import for_this_stream
     from tongsa.lab.paper.table1 import Table1Options, draw_table_1, measure_table_1
 
@@ -90,7 +88,6 @@ def table1(
         neighbourhood=neighbourhood,
         repeats=repeats,
     )
-    torch.set_num_threads(1)
     table = draw_table_1(measure_table_1(options, for_this_stream()), options)
     table.write(out)
     _print(table, out)

@@ -121,10 +121,16 @@ class Measured:
 
 
 def measure_table_1(options: Table1Options, show: Show) -> list[Measured]:
+    """Measure with one thread: the share of a product that several could do differs from row to row."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     found = []
-    for row in rows(options):
-        show.say(f"measuring: {row.kind.name}")
-        found.append(_measure(row, options))
+    try:
+        for row in rows(options):
+            show.say(f"measuring: {row.kind.name}")
+            found.append(_measure(row, options))
+    finally:
+        torch.set_num_threads(threads)
     return found
 
 

@@ -36,15 +36,15 @@ def answer(values: Values, words: Words) -> Answer:
         words(
             "Attention alone mixes words; the network after it is what computes with the mixture. Without it the model "
             "is worse.",
-            "어텐션은 단어를 섞기만 하고, 그 결과로 계산하는 것은 뒤의 순방향 네트워크다. 없으면 모델이 나빠진다.",
+            "어텐션은 단어를 섞기만 하고, 그 결과로 계산하는 것은 뒤의 피드포워드 네트워크다. 없으면 모델이 나빠진다.",
         ),
         words(
             "Here the model does without the feed-forward network: the difference is not clear.",
-            "여기서는 순방향 네트워크가 없어도 뚜렷한 차이가 없다.",
+            "여기서는 피드포워드 네트워크가 없어도 뚜렷한 차이가 없다.",
         ),
         words(
             "Here the model is even better without the feed-forward network.",
-            "여기서는 순방향 네트워크가 없는 쪽이 오히려 더 좋다.",
+            "여기서는 피드포워드 네트워크가 없는 쪽이 오히려 더 좋다.",
         ),
     )
     instead = worse_or_not(
@@ -74,7 +74,7 @@ FEED_FORWARD = Question(
     name="feed-forward",
     section="3.3",
     english="Why a feed-forward network after attention?",
-    korean="왜 어텐션 뒤에 순방향 네트워크를 두는가?",
+    korean="왜 어텐션 뒤에 피드포워드 네트워크를 두는가?",
     measure=measure,
     answer=answer,
 )

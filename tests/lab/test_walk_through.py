@@ -13,7 +13,6 @@ import torch
 from safetensors.numpy import load_file
 
 from tongsa.base.errors import UsageError
-from tongsa.lab.question import words_in
 from tongsa.lab.walk_through.page import as_values, draw_walk
 from tongsa.lab.walk_through.steps import Walk, walk_through
 from tongsa.translation.translator import Translator
@@ -148,7 +147,8 @@ def test_each_step_names_the_line_that_computes_it(walk: Walk) -> None:
 
 def test_the_page_shows_every_step_in_both_languages(walk: Walk) -> None:
     for language, said in (("en", "residual connection"), ("ko", "잔차 연결")):
-        page = draw_walk(walk, words_in(language))
+        page = draw_walk(walk, language)
+        assert f'<html lang="{language}"' in page
         assert said in page
         assert page.count('class="step"') == len(walk.steps)
         assert "-∞" in page

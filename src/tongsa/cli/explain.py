@@ -27,7 +27,7 @@ def explain(
 
     Example:  tongsa explain runs/ko-en "나는 책을 읽는다." --out walk-through.html
     """
-    from tongsa.lab.question import LANGUAGES, words_in
+    from tongsa.lab.question import LANGUAGES
 
     if language not in LANGUAGES:
         raise UsageError(f"no page in {language!r}", f"Known: {', '.join(LANGUAGES)}")
@@ -43,5 +43,5 @@ def explain(
     if values:
         write_atomically(values, json.dumps(as_values(walk), ensure_ascii=False, allow_nan=False) + "\n")
         print(values)
-    write_atomically(out, draw_walk(walk, words_in(language)))
+    write_atomically(out, draw_walk(walk, language))
     print(out)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tongsa.lab.figures import intervals, lines
-from tongsa.lab.question import Mean, Values, Words, difference, mean_of
+from tongsa.lab.question import Answer, Mean, Values, Words, difference, mean_of
 
 Verdict = Literal["worse", "better", "alike"]
 
@@ -65,6 +65,11 @@ class Variants:
 
     def all_told(self) -> str:
         return " ".join(self.told(name) for name in self.names if name != self.base)
+
+    def answer(self, lead: str) -> Answer:
+        """What is concluded, and then each variant in numbers."""
+        conclusion = f"{lead} {self.all_told()}"
+        return Answer(conclusion=conclusion, head=self.head(), rows=self.rows(), figures=self.figures())
 
     def head(self) -> list[str]:
         words = self.words

@@ -62,12 +62,7 @@ def answer(values: Values, words: Words) -> Answer:
             "같은 수의 매개변수를 어텐션 층에 쓰면 더 좋다.",
         ),
     )
-    return Answer(
-        conclusion=f"{lead} {instead} {trained.all_told()}",
-        head=trained.head(),
-        rows=trained.rows(),
-        figures=trained.figures(),
-    )
+    return trained.answer(f"{lead} {instead}")
 
 
 FEED_FORWARD = Question(

@@ -60,12 +60,7 @@ def answer(values: Values, words: Words) -> Answer:
         words("Two layers do without LayerNorm.", "2층에서는 LayerNorm이 없어도 차이가 뚜렷하지 않다."),
         words("Two layers are even better without LayerNorm.", "2층에서는 LayerNorm이 없는 쪽이 오히려 더 좋다."),
     )
-    return Answer(
-        conclusion=f"{lead} {without} {trained.all_told()}",
-        head=trained.head(),
-        rows=trained.rows(),
-        figures=trained.figures(),
-    )
+    return trained.answer(f"{lead} {without}")
 
 
 LAYER_NORM = Question(

@@ -38,9 +38,7 @@ def answer(values: Values, words: Words) -> Answer:
             "Here the model translates no worse without the mask.",
             "여기서는 마스크가 없어도 번역이 나빠지지 않는다.",
         )
-    return Answer(
-        conclusion=f"{lead} {trained.all_told()}", head=trained.head(), rows=trained.rows(), figures=trained.figures()
-    )
+    return trained.answer(lead)
 
 
 MASK = Question(

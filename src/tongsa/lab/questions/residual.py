@@ -59,12 +59,7 @@ def answer(values: Values, words: Words) -> Answer:
             "인코더가 6층일 때는 없는 쪽이 더 좋다.",
         ),
     )
-    return Answer(
-        conclusion=f"{shallow} {deep} {trained.all_told()}",
-        head=trained.head(),
-        rows=trained.rows(),
-        figures=trained.figures(),
-    )
+    return trained.answer(f"{shallow} {deep}")
 
 
 RESIDUAL = Question(

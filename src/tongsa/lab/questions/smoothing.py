@@ -46,9 +46,7 @@ def answer(values: Values, words: Words) -> Answer:
         lead += words(
             "What the paper found is only partly seen at this size.", "이 규모에서는 논문의 결과가 일부만 보인다."
         )
-    return Answer(
-        conclusion=f"{lead} {trained.all_told()}", head=trained.head(), rows=trained.rows(), figures=trained.figures()
-    )
+    return trained.answer(lead)
 
 
 SMOOTHING = Question(

@@ -49,9 +49,7 @@ def answer(values: Values, words: Words) -> Answer:
             "Here the warm-up makes no clear difference: the model is small and shallow enough to begin at once.",
             "여기서는 웜업의 차이가 뚜렷하지 않다. 모델이 작고 얕아서 바로 시작해도 된다.",
         )
-    return Answer(
-        conclusion=f"{lead} {trained.all_told()}", head=trained.head(), rows=trained.rows(), figures=trained.figures()
-    )
+    return trained.answer(lead)
 
 
 WARM_UP = Question(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tongsa.engines.inspection import shown
-from tongsa.lab.question import Words
+from tongsa.lab.question import Words, words_in
 from tongsa.lab.walk_through.steps import Step, Walk
 from tongsa.lab.walk_through.texts import PARTS, text_of
 from tongsa.pages.frame import Section, heading, page
@@ -16,8 +16,9 @@ COLUMNS = 8
 """Columns without names that are shown in numbers."""
 
 
-def draw_walk(walk: Walk, words: Words) -> str:
+def draw_walk(walk: Walk, language: str) -> str:
     """One self-contained page."""
+    words = words_in(language)
     sections = []
     number = 0
     for part, (english, korean, paper) in PARTS.items():
@@ -40,6 +41,7 @@ def draw_walk(walk: Walk, words: Words) -> str:
         heading=heading(escape(title), over=f"{escape(source)} → {escape(target)}", text=escape(below)),
         sections=sections,
         footer=words("Written by Tongsa.", "통사가 작성함."),
+        language=language,
     )
 
 

@@ -1,4 +1,7 @@
-"""The commands and programs that README and docs show are run as they stand, with less time to train."""
+"""The commands and programs that README and docs show are run as they stand, with less time to train.
+
+Their Korean twins show the same ones: see test_translated_docs.py.
+"""
 
 from __future__ import annotations
 
@@ -73,19 +76,6 @@ def test_everything_that_a_page_shows_runs_in_its_order(
                 else:
                     monkeypatch.setattr(sys, "argv", shlex.split(command))
                     assert exit_code() == 0, f"{command}\n{capsys.readouterr()}"
-
-
-def test_the_korean_readme_shows_the_same_commands_for_korean() -> None:
-    """So they need not be run twice."""
-
-    def shown(page: str) -> list[str]:
-        texts = [re.sub(r"\s+#.*", "", text) for language, text in blocks(page) if language in ("", "python")]
-        without = [
-            re.sub(r'"[^"\n]*"', lambda quoted: "..." if " " in quoted[0] else quoted[0], text) for text in texts
-        ]
-        return [re.sub(r"\b(ko|en|de)\b", "...", text) for text in without]
-
-    assert shown("README.ko.md") == shown("README.md")
 
 
 def commands(text: str) -> list[str]:

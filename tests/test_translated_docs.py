@@ -64,7 +64,7 @@ def sections(text: str) -> list[Section]:
 
 
 def shown(language: str, text: str) -> tuple[str, str]:
-    """Commands and programs as they are, without comments, sentences and codes of languages; of other text its length."""
+    """A program without comments, sentences and codes of languages; of other text its length."""
     if language == "text" and "tongsa " not in text:
         return language, f"{len(text.splitlines())} lines"
     text = re.sub(r"\s+#.*", "", text)

@@ -9,6 +9,7 @@ it is exhaustive.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -29,6 +30,11 @@ class Candidates(NamedTuple):
     token: Tensor
 
 
+Record = Callable[[int, Tensor, Candidates, Candidates], None]
+"""Is told of each step: its length, the log-probabilities of the next token (rows, vocabulary), the candidates, and
+those that go on."""
+
+
 def beam_search(
     model: Decoder,
     memory: Tree,
@@ -37,6 +43,7 @@ def beam_search(
     special: Special,
     prompts: Tensor | None = None,
     constraint: Constraint | None = None,
+    recorder: Record | None = None,
 ) -> list[list[Hypothesis]]:
     beam = max(search.beam, search.nbest)
     again = None if prompts is None else prompts.repeat_interleave(beam, dim=0)
@@ -55,7 +62,9 @@ def beam_search(
             following = constraint(following, rows_of, written.flatten(0, 1))
         best = extend(log_p, following, at_limit, special.end)
         collect(best, written, sentences, finished, at_limit, length, search.length_penalty, special.end)
-        log_p, parent, token = going_on(best, beam, special.end)
+        log_p, parent, token = kept = going_on(best, beam, special.end)
+        if recorder:
+            recorder(length, following, best, kept)
         written = torch.cat([written.gather(1, parent[..., None].expand(-1, -1, length - 1)), token[..., None]], dim=2)
         open_ones = [i for i, s in enumerate(sentences) if len(finished[s]) < beam and not at_limit[i]]
         if not open_ones:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tongsa.base.errors import UsageError
+from tongsa.decoding.recording import BeamTree, record_beam
 from tongsa.decoding.search import Hypothesis, Search, Special, aligning_layer, most_attended
 from tongsa.decoding.searching import decode
 from tongsa.engines.base import cut_note, similar_lengths
@@ -61,6 +62,17 @@ class NativeEngine:
             batch_tokens=card.recipe.decoding.batch_tokens,
         )
 
+    def with_model(self, model: Seq2Seq) -> NativeEngine:
+        """An engine with another model of the same vocabulary."""
+        return NativeEngine(
+            model,
+            source_pad=self.source_pad,
+            target_pad=self.special.start,
+            end=self.special.end,
+            unwritable=self.special.unwritable,
+            batch_tokens=self.batch_tokens,
+        )
+
     def translate(
         self, sources: Sequence[Sequence[int]], search: Search, prefixes: Sequence[Sequence[int]] = ()
     ) -> list[list[Hypothesis]]:
@@ -95,6 +107,10 @@ class NativeEngine:
         tokens, mask = self._source([source])
         read = [[self.special.start, *self._within_reach(target)]]
         return self.model.attend(tokens, mask, torch.tensor(read, device=self.device))
+
+    def beam_tree(self, source: Sequence[int], search: Search) -> BeamTree:
+        """Search for the translation of a source, and return every candidate on the way."""
+        return record_beam(self.model, *self._source([source]), search, self.special)
 
     @torch.inference_mode()
     def _align(

@@ -18,7 +18,7 @@ from tongsa import __version__
 from tongsa.base.errors import CorpusError, MissingExtraError, TongsaError, UsageError
 from tongsa.base.registry import Registry
 from tongsa.pages.frame import STATIC
-from tongsa.server.api import deepl, libretranslate, own
+from tongsa.server.api import deepl, libretranslate, own, teaching
 from tongsa.server.api.reference import add_route, reference
 from tongsa.server.http.answers import Json
 from tongsa.server.http.logs import log_failure
@@ -33,6 +33,7 @@ INTERFACES: Registry[Interface] = Registry(
         "libretranslate": libretranslate.API,
         "deepl": deepl.API,
         "tongsa": own.API,
+        "teaching": teaching.API,
     },
     kind="HTTP interface",
 )

@@ -37,8 +37,10 @@ VALUES: dict[str, Any] = {
     "entries": "a\tb",
     "type": "source",
     "dictionaries": [{"source_lang": "zz", "target_lang": "de", "entries": "a\tb"}],
+    "head": "cross.1.1",
 }
 """Parameters that nothing is wrong with but the language."""
+TEACHING = {"/api/interventions", "/api/numbers", "/api/beam", "/api/training"}
 NOT_JSON = (
     b"{",
     b'{"q":' * 300 + b"1",
@@ -155,7 +157,7 @@ def test_what_each_route_needs_is_declared() -> None:
     """Everything that costs work has a key, a place in the queue and a charge."""
     declared = {(route.method, route.path): route.needs for _, route in ROUTES}
     work = {path for (_, path), needs in declared.items() if needs.queue}
-    assert work == {"/translate", "/translate_file", "/v2/translate", "/api/attention", "/api/score"}
+    assert work == {"/translate", "/translate_file", "/v2/translate", "/api/attention", "/api/score", *TEACHING}
     open_to_all = {path for (_, path), needs in declared.items() if not needs.key}
     assert open_to_all == {"/languages", "/download_file/{name}", "/frontend/settings", "/health"}
     assert {path for (_, path), needs in declared.items() if needs.upload} == {"/translate_file"}

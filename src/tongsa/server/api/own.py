@@ -26,7 +26,7 @@ async def attention(call: Call[Attend]) -> object:
     """Tokens and attention weights of a sentence and its translation, or of a translation that is given."""
     given, service = call.parameters, call.service
     translator = service.direct(given.source, given.target)
-    _check(given.q, given.translation)
+    check_sentences(given.q, given.translation)
     chain = service.chain(given.source, given.target)
     service.metrics.count_characters(chain.source, chain.target, len(given.q))
     return await service.translator.in_thread(lambda: Json(_inspect(translator, given.q, given.translation)))
@@ -37,7 +37,7 @@ async def score(call: Call[Score]) -> object:
     """How likely a translation is, token by token."""
     given, service = call.parameters, call.service
     translator = service.direct(given.source, given.target)
-    _check(given.q, given.translation)
+    check_sentences(given.q, given.translation)
     tokens = await service.translator.score(translator, given.q, given.translation)
     return _scored(translator, translator.encode([given.q])[0].ids, tokens)
 
@@ -51,12 +51,13 @@ async def metrics(call: Call[None]) -> object:
     return Response(call.service.metrics.text(), media_type=METRICS_TYPE)
 
 
-def _check(source: str, target: str | None) -> None:
+def check_sentences(source: str, translation: str | None = None) -> None:
+    """Refuse a sentence to inspect, or a translation of it, that is blank or too long."""
     if not source.strip():
         raise invalid("q is blank")
-    if target is not None and not target.strip():
+    if translation is not None and not translation.strip():
         raise invalid("translation is blank")
-    if max(len(source), len(target or "")) > MAX_SENTENCE:
+    if max(len(source), len(translation or "")) > MAX_SENTENCE:
         raise invalid(f"a sentence to inspect has at most {MAX_SENTENCE} characters")
 
 

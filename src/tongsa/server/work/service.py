@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tongsa.base.errors import WriteError
+from tongsa.runs.directory import Run
 from tongsa.server.http.keys import Allowances, Keys, WrongKeys
 from tongsa.server.http.limits import Limits
 from tongsa.server.http.logs import log_event, log_failure
@@ -16,6 +17,7 @@ from tongsa.server.http.metrics import Metrics
 from tongsa.server.http.refusals import invalid
 from tongsa.server.work.files import Files
 from tongsa.server.work.glossaries import Glossaries
+from tongsa.server.work.kept_answers import KeptAnswers
 from tongsa.server.work.marked import TranslatedText
 from tongsa.server.work.queue import Batch, Queue
 from tongsa.server.work.queued import QueuedTranslator, TextOptions
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from tongsa.tasks.parser import Parser
     from tongsa.translation.glossary import Glossary
     from tongsa.translation.translator import Translator
+
+CHECKPOINT_ANSWERS = 32 << 20
+"""Bytes of answers about checkpoints that are kept: for each, a model is loaded."""
 
 
 @dataclass
@@ -46,6 +51,7 @@ class Service:
         self.queue = Queue(workers=self.workers, capacity=self.limits.queue, on_batch=self._count_batch)
         self.translator = QueuedTranslator(self.queue, self.limits)
         self.files = Files(self.limits.keep_seconds)
+        self.checkpoint_answers = KeptAnswers(CHECKPOINT_ANSWERS)
         self.wrong_keys = WrongKeys()
         self.allowances = Allowances(self.limits.requests, self.data)
         self.glossaries = Glossaries(self.data, self.limits)
@@ -63,6 +69,11 @@ class Service:
         if len(chain.translators) != 1:
             raise invalid(f"there is no single translator from {chain.source} to {chain.target}")
         return chain.translators[0]
+
+    def run_of(self, source: str, target: str) -> Run:
+        """The run directory of the single translator of a direction."""
+        self.direct(source, target)
+        return Run(self.translators.directory(self.translators.code(source), self.translators.code(target)))
 
     def glossary(self, id: str, owner: str, chain: TranslatorChain) -> Glossary:
         """The terms of a client's glossary for a direction; refused where the direction needs a pivot language."""

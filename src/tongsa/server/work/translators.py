@@ -98,6 +98,10 @@ class Translators:
         translators = tuple(self._served[direction].translator for direction in path)
         return TranslatorChain(source, target, translators, tuple(middle for _, middle in path[:-1]))
 
+    def directory(self, source: str, target: str) -> Path:
+        """The directory of the translator of a direction, given by served codes."""
+        return self._served[source, target].directory
+
     def _path(self, source: str, target: str) -> list[Direction]:
         if (source, target) in self._served:
             return [(source, target)]

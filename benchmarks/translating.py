@@ -45,7 +45,7 @@ def tongsa(directory: Path, precision: str, threads: int, shortlist: bool) -> tu
     def file(source: Path, output: Path, beam: int) -> None:
         output_format = OutputFormat(nbest=1, scores=False, alignment=False)
         search = replace(translator.search, beam=beam)
-        lines = LineTranslation(translator, search, output_format, weights=Run(directory).weights_file)
+        lines = LineTranslation(translator, search, output_format, weights=[Run(directory).weights_file])
         lines.to_file(source, output, resume=False)
 
     return translate, file

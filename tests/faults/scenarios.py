@@ -76,7 +76,7 @@ def bulk(*, resume: bool) -> Callable[[Path], None]:
             Shouting(),  # type: ignore[arg-type]
             TranslateOptions(),
             OutputFormat(nbest=1, scores=False, alignment=False),
-            weights=folder / "weights",
+            weights=[folder / "weights"],
         )
         lines.to_file(folder / "in", folder / "out", resume=resume)
 

@@ -50,11 +50,11 @@ def evaluate(
 ) -> None:
     """Translate a test corpus and score it against its references (sacrebleu).
 
-    Several translators are compared with the first, by paired bootstrap resampling.
+    Several translators are compared with the first, by paired bootstrap resampling. A,B is an ensemble of two.
 
     Examples:  tongsa evaluate runs/en-de data/test --metric bleu,chrf --json
 
-    tongsa evaluate runs/old runs/new runs/large data/test
+    tongsa evaluate runs/old runs/new runs/old,runs/new data/test
     """
     from tongsa.base.progress import for_this_stream
     from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
@@ -80,7 +80,7 @@ def evaluate(
         systems[name] = _translate(translator, sources, replace(search, scores=False), show)
         searches[name] = search.in_words
         if save:
-            _save(systems[name], save if len(directories) == 1 else save / f"{Path(name).name}.{target}")
+            _save(systems[name], save if len(directories) == 1 else save / f"{_short_name(name)}.{target}")
     if len(systems) > 1:
         _compare(_Compared(systems, searches, sources, references, target, metrics), as_json)
         return
@@ -96,10 +96,13 @@ def evaluate(
 
 def _translators_first(arguments: list[str]) -> tuple[list[str], list[str]]:
     """Split the arguments: translators come first, and the rest are corpora."""
-    from tongsa.runs.names import CARD, find_translator
+    from tongsa.runs.names import CARD, ensemble_members
+
+    def is_translator(argument: str) -> bool:
+        return all((member / CARD).is_file() for member in ensemble_members(argument))
 
     count = 1
-    while count < len(arguments) - 1 and (find_translator(arguments[count]) / CARD).is_file():
+    while count < len(arguments) - 1 and is_translator(arguments[count]):
         count += 1
     directories = arguments[:count]
     twice = next((name for name in directories if directories.count(name) > 1), None)
@@ -111,16 +114,23 @@ def _translators_first(arguments: list[str]) -> tuple[list[str], list[str]]:
 def _languages(directories: list[str]) -> tuple[str, str]:
     """Return the languages of the translators, which must be the same."""
     from tongsa.runs.directory import Run
-    from tongsa.runs.names import find_translator
+    from tongsa.runs.names import ensemble_members
 
     found = {}
     for name in directories:
-        card = Run(find_translator(name)).read_card()
+        card = Run(ensemble_members(name)[0]).read_card()
         found[name] = (card.source, card.target)
     if len(set(found.values())) > 1:
         lines = [f"{name}: {source} to {target}" for name, (source, target) in found.items()]
         raise UsageError("translators of different languages cannot be compared", *lines)
     return found[directories[0]]
+
+
+def _short_name(translator: str) -> str:
+    """The name of a translator's file: that of its directory, and of all members of an ensemble."""
+    from tongsa.runs.names import ensemble_members
+
+    return "+".join(member.name for member in ensemble_members(translator))
 
 
 def _save(texts: list[str], path: Path) -> None:

@@ -54,7 +54,7 @@ class LineTranslation:
     """One run of the command."""
 
     def __init__(
-        self, translator: Translator, options: TranslateOptions, output_format: OutputFormat, *, weights: Path
+        self, translator: Translator, options: TranslateOptions, output_format: OutputFormat, *, weights: Sequence[Path]
     ) -> None:
         self.translator = translator
         search = options.search or translator.search
@@ -136,11 +136,7 @@ class LineTranslation:
 
     def _settings(self) -> dict[str, str]:
         """The settings that must be the same for a resumed output to be consistent."""
-        try:
-            with self.weights.open("rb") as file:
-                weights = hashlib.file_digest(file, "blake2b").hexdigest()[:16]
-        except OSError as error:
-            raise DirectoryError(f"{self.weights} cannot be read: {error.strerror or error}") from error
+        weights = ",".join(map(_digest, self.weights))
         chosen = {f"search.{name}": str(value) for name, value in asdict(self.search).items()}
         written = {f"output.{name}": str(value) for name, value in asdict(self.format).items()}
         terms = self.options.glossary.terms if self.options.glossary else {}
@@ -166,6 +162,14 @@ class LineTranslation:
                 f"{source or 'standard input'} has more lines than the {note.lines:,} that {output.path} was made from",
                 "To translate it from the beginning, leave out --resume.",
             )
+
+
+def _digest(weights: Path) -> str:
+    try:
+        with weights.open("rb") as file:
+            return hashlib.file_digest(file, "blake2b").hexdigest()[:16]
+    except OSError as error:
+        raise DirectoryError(f"{weights} cannot be read: {error.strerror or error}") from error
 
 
 def _say(line: str) -> None:

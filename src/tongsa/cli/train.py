@@ -26,6 +26,7 @@ from tongsa.cli.options import (
     parse_settings,
     renamed,
 )
+from tongsa.runs.names import find_translator
 
 if TYPE_CHECKING:
     from tongsa.runs.job import TrainOptions
@@ -108,6 +109,10 @@ def train(
     init: Annotated[
         Path | None, typer.Option("--init", help="With --task classify: begin with this masked language model (mlm).")
     ] = None,
+    subwords: Annotated[
+        Path | None,
+        typer.Option("--subwords", help="Use this translator's vocabulary: the members of an ensemble must share one."),
+    ] = None,
     *,
     budget: BudgetOptions,
     text: TextOptions,
@@ -136,6 +141,7 @@ def train(
         raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
     options = train_options(corpus, budget, text, machine)
     options = replace(options, source=source, target=target, task=task, recipe=recipe, loggers=log.names())
+    options = replace(options, subwords=str(find_translator(subwords)) if subwords else None)
     if init:
         if task == "translation":  # as in version 0.1
             renamed("train --init", f"tongsa finetune {init} CORPUS --out {out}")

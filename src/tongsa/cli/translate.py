@@ -13,7 +13,7 @@ from tongsa.base.files import descriptor_of, destination, is_special
 from tongsa.cli.document import DocumentOptions, translate_documents
 from tongsa.cli.options import EngineOptions, SearchOptions, grouped, renamed
 from tongsa.cli.translators import LanguageOptions, is_text
-from tongsa.runs.names import NAME, advice, find_translator
+from tongsa.runs.names import NAME, advice, ensemble_members, find_translator
 
 if TYPE_CHECKING:
     from tongsa.translation.glossary import Glossary
@@ -87,7 +87,9 @@ class OldTranslateOptions:
 def translate(
     named: Annotated[
         str | None,
-        typer.Argument(metavar="DIR", help="A translator: a directory, or a name (default: the shipped one)."),
+        typer.Argument(
+            metavar="DIR", help="A translator: a directory, or a name; A,B is an ensemble (default: the shipped one)."
+        ),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")
@@ -128,7 +130,8 @@ def translate(
     options = TranslateOptions(
         search=search.over(translator.search), alignment=output_format.alignment, glossary=glossary
     )
-    lines = LineTranslation(translator, options, output_format, weights=Run(directory).weights_file)
+    weights = [Run(path).weights_file for path in ensemble_members(directory)]
+    lines = LineTranslation(translator, options, output_format, weights=weights)
     if text:
         lines.texts(text)
     elif target is None:

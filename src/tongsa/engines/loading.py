@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib.util
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,21 +32,32 @@ class LoadedEngine(NamedTuple):
     """Name of the engine, and those of its settings that can change a translation."""
 
 
-def load_engine(
-    directory: Path,
-    card: Card,
-    subwords: Subwords,
-    *,
-    engine: str,
-    precision: str,
-    threads: int | None,
-    device: str,
-    shortlist: bool,
-) -> LoadedEngine:
-    """Load the engine of a translator directory; `Translator.load` explains the settings."""
-    place = device_name(device)
+@dataclass(frozen=True, kw_only=True)
+class EngineSettings:
+    """The engine that a user wants; `Translator.load` explains the settings."""
+
+    engine: str = "auto"
+    precision: str = "auto"
+    threads: int | None = None
+    device: str = "auto"
+    shortlist: bool = False
+
+
+class Member(NamedTuple):
+    """What an engine is loaded from: a translator, alone or as one of an ensemble."""
+
+    directory: Path
+    card: Card
+    subwords: Subwords
+
+
+def load_engine(member: Member, settings: EngineSettings) -> LoadedEngine:
+    """Load the engine of a translator directory."""
+    directory, card, subwords = member
+    precision, threads, shortlist = settings.precision, settings.threads, settings.shortlist
+    place = device_name(settings.device)
     kind = place.partition(":")[0]  # cuda:1 is cuda
-    chosen = choose_engine(engine, precision, card, kind)
+    chosen = choose_engine(settings.engine, precision, card, kind)
     if shortlist and chosen == "native":
         raise UsageError("a shortlist needs CTranslate2", "Leave it out, or use  --engine ctranslate2")
 
@@ -76,6 +88,57 @@ def load_engine(
         shortlist=shortlist,
     )
     return LoadedEngine(fast, once, f"ctranslate2 {fast.precision}{' with a shortlist' if shortlist else ''}")
+
+
+def load_ensemble(members: Sequence[Member], settings: EngineSettings) -> LoadedEngine:
+    """Load several translators as one engine that averages their probabilities at each step: always the native one."""
+    refuse_unlike(members)
+    if settings.engine == "ctranslate2" or settings.shortlist:
+        raise UsageError(
+            "an ensemble needs the native engine: CTranslate2 runs one model at a time",
+            "Leave out --engine and --shortlist, or translate with one of its members.",
+        )
+    place = device_name(settings.device)
+    choose_engine("native", settings.precision, members[0].card, place.partition(":")[0])
+    if settings.engine == "auto":
+        LOGGER.warning("CTranslate2 has no ensembles: using the native engine")
+    with torch_needed("an ensemble"):
+        import torch
+
+        from tongsa.engines.native import NativeEngine
+        from tongsa.models.ensemble import Ensemble
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    engines = [NativeEngine.load(*member, choose_device(place)) for member in members]
+    first = engines[0]
+    together = NativeEngine(
+        Ensemble([each.model for each in engines]),
+        source_pad=first.source_pad,
+        target_pad=first.special.start,
+        end=first.special.end,
+        unwritable=first.special.unwritable,
+        batch_tokens=max(1, first.batch_tokens // len(engines)),
+    )
+    return LoadedEngine(together, None, f"native, an ensemble of {len(engines)}")
+
+
+def refuse_unlike(members: Sequence[Member]) -> None:
+    """Raise an error unless the members translate between the same languages with the same vocabularies."""
+    first = members[0]
+    for other in members[1:]:
+        if (other.card.source, other.card.target) != (first.card.source, first.card.target):
+            lines = [f"{each.directory}: {each.card.source} to {each.card.target}" for each in (first, other)]
+            raise UsageError("translators of different languages cannot be an ensemble", *lines)
+        if _vocabularies(other.subwords) != _vocabularies(first.subwords):
+            raise UsageError(
+                f"{first.directory} and {other.directory} have different vocabularies, so they cannot be an ensemble",
+                "The members of an ensemble must write the same subwords.",
+                f"Train another with those of the first:  tongsa train ... --subwords {first.directory} --seed 2",
+            )
+
+
+def _vocabularies(subwords: Subwords) -> tuple[bytes, bytes]:
+    return subwords.source.model, subwords.target.model
 
 
 def cached(make: Callable[[], NativeEngine]) -> Callable[[], NativeEngine]:

@@ -152,7 +152,7 @@ def command(record: TrainingRecord, subject: Subject) -> str:
         words = ["tongsa", "finetune", options.init, *options.corpora, *_repeated("--mix", options.mix)]
         words += ["--mix-ratio", f"{options.mix_ratio:g}"] if options.mix else []
         words += _repeated("--set", [f"{key}={value}" for key, value in options.settings.items()])
-    elif teacher := options and (options.teacher or options.subwords):
+    elif teacher := options and (options.teacher or (run.distilled.is_dir() and options.subwords)):
         words = ["tongsa", "distill", teacher, str(run.distilled / "references")]
         words += ["--scratch"] if not options.teacher else []
         words += ["--teacher-only"] if len(options.corpora) == 1 else []
@@ -160,6 +160,7 @@ def command(record: TrainingRecord, subject: Subject) -> str:
     else:
         corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
         words = ["tongsa", "train", *map(str, corpora), *subject.command, "--recipe", str(run.recipe_file)]
+        words += ["--subwords", options.subwords] if options and options.subwords else []
     if options and options.silver:  # only `parse train` has the option
         words = ["tongsa", "parse", "train", *options.corpora, *_repeated("--silver", options.silver)]
         words += ["--silver-ratio", f"{options.silver_ratio:g}", "--recipe", str(run.recipe_file)]

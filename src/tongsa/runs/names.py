@@ -56,6 +56,13 @@ def find_translator(name: str | Path) -> Path:
     return known().get(str(name), path)
 
 
+def ensemble_members(name: str | Path) -> list[Path]:
+    """Return the directories of an ensemble `A,B,C`, or the one directory of a single translator."""
+    if "," not in str(name) or os.path.lexists(name):
+        return [find_translator(name)]
+    return [find_translator(part) for part in str(name).split(",") if part]
+
+
 def advice(name: str) -> list[str]:
     """Say how to get a translator that was not found."""
     if not NAME.fullmatch(name):

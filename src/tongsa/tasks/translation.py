@@ -266,7 +266,7 @@ def _write_ids(
         prepare_pairs(text, validation, settings)
         return using
 
-    if options.recipe != "auto" or borrowed:
+    if options.recipe != "auto" or options.begins_with:
         return write(recipe)
     gpu = choose_device(options.device).type == "cuda"
     choice = choose_recipe(text.survey.pairs, text.survey.characters, gpu=gpu, settings=options.settings)

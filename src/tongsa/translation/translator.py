@@ -16,10 +16,10 @@ from tongsa.base.errors import DirectoryError, UsageError
 from tongsa.decoding.search import Hypothesis, Search
 from tongsa.engines import Engine
 from tongsa.engines.inspection import Inspection, inspect_pair
-from tongsa.engines.loading import load_engine
+from tongsa.engines.loading import EngineSettings, Member, load_engine, load_ensemble
 from tongsa.runs.card import TRANSLATION, Card
 from tongsa.runs.directory import Run
-from tongsa.runs.names import find_translator
+from tongsa.runs.names import ensemble_members
 from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
@@ -73,6 +73,9 @@ class Translator:
     ) -> Translator:
         """Open a translator: a directory, or the name of one that is shipped (en-de) or was fetched (`tongsa get`).
 
+        Several with commas between them (`a,b,c`) are an ensemble, whose probabilities are averaged at each step. Their
+        vocabularies must be the same. Search options and calibration are those of the first.
+
         engine     ctranslate2, native, or auto: CTranslate2 for the Transformer on a CPU, native for all else
         precision  int8, float32, or auto: with CTranslate2 on a CPU, int8 if measured to be close to float32
         threads    cores to use; for PyTorch this is `torch.set_num_threads`, which affects the whole process
@@ -81,23 +84,14 @@ class Translator:
 
         CTranslate2 needs no torch, except to inspect attention and for sentences beyond the compiled positions.
         """
-        path = find_translator(directory)
-        run = Run(path)
-        card = run.read_card()
-        if card.task != TRANSLATION:
-            raise DirectoryError(f"{path} is not a translator: its model was trained for the task {card.task}")
-        subwords = run.read_subwords(card)
-        loaded = load_engine(
-            path,
-            card,
-            subwords,
-            engine=engine,
-            precision=precision,
-            threads=threads,
-            device=device,
-            shortlist=shortlist,
+        settings = EngineSettings(
+            engine=engine, precision=precision, threads=threads, device=device, shortlist=shortlist
         )
-        translator = cls(card, subwords, loaded.engine, loaded.native, run.read_frequencies(card, subwords))
+        members = [_member(path) for path in ensemble_members(directory)]
+        path, card, subwords = members[0]
+        loaded = load_engine(members[0], settings) if len(members) == 1 else load_ensemble(members, settings)
+        card = card if len(members) == 1 else _shortest(card, members)
+        translator = cls(card, subwords, loaded.engine, loaded.native, Run(path).read_frequencies(card, subwords))
         translator.made_with = loaded.made_with
         return translator
 
@@ -299,6 +293,21 @@ class Translator:
         if not text.strip():
             return Translation(text="", confidence=1.0, notes=("blank",))
         return Translation(text=text, confidence=0.0 if has_letters(text) else 1.0, notes=("copied",))
+
+
+def _member(path: Path) -> Member:
+    run = Run(path)
+    card = run.read_card()
+    if card.task != TRANSLATION:
+        raise DirectoryError(f"{path} is not a translator: its model was trained for the task {card.task}")
+    return Member(path, card, run.read_subwords(card))
+
+
+def _shortest(card: Card, members: Sequence[Member]) -> Card:
+    """Return the card with the shortest of the members' longest sentences: none gets one longer than it has seen."""
+    longest = min(member.card.recipe.corpus.max_tokens for member in members)
+    corpus = replace(card.recipe.corpus, max_tokens=longest)
+    return replace(card, recipe=replace(card.recipe, corpus=corpus))
 
 
 def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:

@@ -85,6 +85,11 @@ class Objective(ABC, Generic[M, B]):
     selects: str
     """Name of the metric (of evaluation.metrics.METRICS) that selects checkpoints; `validate` computes it."""
 
+    validates_in_steps: bool = False
+    """Whether `quick_scores`, `is_promising` and `slow_scores` are there to save the time of a full validation."""
+    validation_tokens: int = 0
+    """Tokens of the validation set, or other units that the loss is averaged over."""
+
     @abstractmethod
     def build(self) -> M:
         """A model with freshly initialised weights, drawn from torch's global random generator."""
@@ -100,6 +105,18 @@ class Objective(ABC, Generic[M, B]):
     @abstractmethod
     def validate(self, model: M, workers: Workers) -> Mapping[str, Score]:
         """Scores on the validation set by metric name, the same on all workers; the model is in eval mode."""
+
+    def quick_scores(self, model: M, workers: Workers) -> Mapping[str, Score]:
+        """The scores of `validate` that cost little."""
+        return {}
+
+    def is_promising(self, scores: Mapping[str, Score]) -> bool:
+        """Whether the quick scores promise that the others are worth their time."""
+        return True
+
+    def slow_scores(self, model: M, workers: Workers) -> Mapping[str, Score]:
+        """The scores of `validate` that `quick_scores` leaves out."""
+        return self.validate(model, workers)
 
     def begin_stage(self, model: M, stage: int) -> None:
         """Called before the first update, when a training is resumed, and when a new stage begins."""

@@ -19,6 +19,7 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
+from tongsa.data.ids import Sentences
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
@@ -49,6 +50,9 @@ LOSSES = ("log_loss", "perplexity")
 
 VALIDATION_CHUNK_TOKENS = 4096
 """Number of target tokens whose loss is computed at once in a validation."""
+
+PROMISING = 0.75
+"""Loss, in entropies of the tokens without context, from which on translations are worth scoring."""
 
 EXAMPLES_SHOWN = 10
 
@@ -143,8 +147,11 @@ class Translation(Task[Translator]):
 class TranslationObjective(Objective[Seq2Seq, Batch]):
     """Cross-entropy of the target's tokens, with label smoothing (§5.4)."""
 
+    validates_in_steps = True
+
     def __init__(self, data: Prepared, recipe: Recipe, options: TrainOptions) -> None:
         self.data, self.recipe = data, recipe
+        self.validation_tokens = int(data.valid.target.offsets[-1]) + len(data.valid)
         self.target_language = options.target
         self.examples = len(data.train)
         self.selects = selecting_metric(recipe)
@@ -168,11 +175,21 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
             features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
         )
 
-    def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
-        """Greedy decoding: cheap, and it ranks checkpoints as beam search would."""
-        hypotheses = self._translate(model, workers)
+    def quick_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         total, count = log_loss(model, self.data, workers)
-        scores = {name: mean_metric(name).corpus(total, count) for name in LOSSES}
+        return {name: mean_metric(name).corpus(total, count) for name in LOSSES}
+
+    def is_promising(self, scores: Mapping[str, Score]) -> bool:
+        """Whether the model knows more than which tokens are frequent: before that, it writes to the length limit."""
+        return scores["log_loss"].score < PROMISING * unigram_entropy(self.data.valid.target)
+
+    def validate(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
+        return {**self.quick_scores(model, workers), **self.slow_scores(model, workers)}
+
+    def slow_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
+        """Greedy decoding: cheaper than a beam, and it ranks checkpoints as beam search would."""
+        hypotheses = self._translate(model, workers)
+        scores: dict[str, Score] = {}
         sources, references = ([pair[side] for pair in self.data.valid_text] for side in (0, 1))
         for name in dict.fromkeys((SELECTS, self.selects)):
             metric = METRICS.find(name)
@@ -195,6 +212,13 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         found = engine.translate([valid.source[i].tolist() for i in mine], search)
         rows = {i: hypotheses[0].ids for i, hypotheses in zip(mine, found, strict=True)}
         return [subwords.target.decode(ids) for ids in workers.gather_rows(rows, len(valid))]
+
+
+def unigram_entropy(sentences: Sentences) -> float:
+    """The loss of a model that knows only how frequent each token is, the end included."""
+    counts = np.append(np.bincount(sentences.ids), len(sentences))
+    p = counts[counts > 0] / counts.sum()
+    return float(-(p * np.log(p)).sum())
 
 
 @torch.no_grad()

@@ -51,6 +51,8 @@ class Progress:
     """Number of the stage, for tasks whose training has several."""
     stage_began: int = 0
     """The update after which this stage began."""
+    validation_seconds: float = 0.0
+    """Part of `seconds` that went into validations."""
 
 
 @dataclass(frozen=True)

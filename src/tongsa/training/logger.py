@@ -97,10 +97,10 @@ class TrainingLogger:
         )
         self.show.say(f"update {progress.update:,} ({progress.seconds / 60:.1f} minutes): validation {shown}")
         self._write("validation", progress, **values)
-        if progress.best_update == progress.update:
+        if progress.best_update in (0, progress.update):  # 0: no validation has computed the score that selects yet
             best = self.trainer.metric.name
             card = card_of(self.trainer.recipe, self.trainer.job, progress, self.trainer.objective.examples)
-            scored = dataclasses.replace(card, scores={best: scores[best]})
+            scored = dataclasses.replace(card, scores={best: scores[best]} if best in scores else {})
             self.files.write_translator(scored, named_weights(self.trainer.model))
 
     def on_checkpoint(self, progress: Progress) -> None:

@@ -32,10 +32,12 @@ from tongsa.tasks.contract import Objective
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.memory import TooLargeError, elements, fitting, release_memory
 from tongsa.training.optimizer import FlatOptimizer
+from tongsa.training.validating import ValidationTime
 from tongsa.training.workers import ProcessGroup
 
 VALIDATIONS = 20
-"""Number of validations in a training, unless the recipe sets the interval."""
+"""Number of validations and checkpoints in a training, unless the recipe sets the interval; fewer validations if they
+would take too much of a budget in minutes."""
 
 MAX_BAD_UPDATES = 3
 """Consecutive updates with a non-finite gradient before training stops."""
@@ -97,6 +99,7 @@ class Trainer:
         self.stopping = False
         """Set by a signal (Ctrl-C) in any process: all workers stop after the current update."""
         self.callbacks = Callbacks()
+        self.validation_time = self._limited_validations()
         self.most_elements = math.inf
         """Largest batch that fits into memory, in elements of its tensors, as far as it is known."""
         checkpoint = latest(run.checkpoints)
@@ -119,7 +122,6 @@ class Trainer:
             self.progress = self._advanced(step, position)
             callbacks.on_update(step, self.progress)
             if validating:
-                callbacks.on_validating()
                 self._validate(callbacks)
             if validating or step.end or self._checkpoint_due():
                 self._save(callbacks)
@@ -243,10 +245,64 @@ class Trainer:
         every = self.section.checkpoint_every
         return every > 0 and self.progress.update % every == 0
 
+    def _limited_validations(self) -> ValidationTime | None:
+        """A limit for validations, if the budget is in minutes and nothing relies on the score of every checkpoint."""
+        minutes, section = self.job.options.minutes, self.section
+        relied_on = section.validate_every or section.patience or section.average_of == "best"
+        limited = minutes and not relied_on and self.objective.validates_in_steps
+        return ValidationTime(60 * minutes) if minutes and limited else None
+
+    def _agreed(self, decision: bool) -> bool:
+        """What the main process decides by its clock, known to all workers."""
+        decided = torch.tensor([float(decision and self.group.is_main)], device=self.device)
+        self.group.sum(decided)
+        return bool(decided > 0)
+
     def _validate(self, callbacks: Callbacks) -> None:
+        """Compute the scores, or those that the time for validations pays for, if it is limited."""
+        if not self._affords_quick_scores():
+            self.progress = dataclasses.replace(self.progress, score=None)
+            return
+        callbacks.on_validating()
         self.model.eval()
-        scores = self.objective.validate(self.model, self.group)
+        began = time.monotonic()
+        scores = self._scores(self.validation_time)
         self.model.train()
+        spent = self.progress.validation_seconds + time.monotonic() - began
+        self.progress = dataclasses.replace(self.progress, validation_seconds=spent)
+        self._compare(scores)
+        callbacks.on_validation(scores, self.progress)
+        if self.objective.stage_ends(self.progress.stage, self.progress.validations_since_best, self.progress.fraction):
+            self._begin_stage(self.progress.stage + 1)
+
+    def _affords_quick_scores(self) -> bool:
+        limit, progress = self.validation_time, self.progress
+        if limit is None or progress.fraction >= 1:  # the end is always validated
+            return True
+        spent = progress.validation_seconds
+        speed = progress.target_tokens / max(progress.seconds - spent, 1e-9)
+        tokens = self.objective.validation_tokens
+        return self._agreed(limit.affords_quick(spent, progress.fraction, tokens=tokens, speed=speed))
+
+    def _scores(self, limit: ValidationTime | None) -> Mapping[str, Score]:
+        if limit is None:
+            return self.objective.validate(self.model, self.group)
+        began = time.monotonic()
+        quick = self.objective.quick_scores(self.model, self.group)
+        middle = time.monotonic()
+        limit.quick = middle - began
+        affordable = limit.affords_rest(self.progress.validation_seconds + limit.quick, self.progress.fraction)
+        if not self._agreed(affordable and self.objective.is_promising(quick)):
+            return quick
+        slow = self.objective.slow_scores(self.model, self.group)
+        limit.rest = time.monotonic() - middle
+        return {**quick, **slow}
+
+    def _compare(self, scores: Mapping[str, Score]) -> None:
+        """Compare the score that selects checkpoints with the best one so far, if it was computed."""
+        if self.metric.name not in scores:
+            self.progress = dataclasses.replace(self.progress, score=None)
+            return
         score = scores[self.metric.name].score
         better = self.metric.better(score, self.progress.best_score)
         self.progress = dataclasses.replace(
@@ -256,9 +312,6 @@ class Trainer:
             best_update=self.progress.update if better else self.progress.best_update,
             validations_since_best=0 if better else self.progress.validations_since_best + 1,
         )
-        callbacks.on_validation(scores, self.progress)
-        if self.objective.stage_ends(self.progress.stage, self.progress.validations_since_best, self.progress.fraction):
-            self._begin_stage(self.progress.stage + 1)
 
     def _begin_stage(self, stage: int) -> None:
         """Start the next stage: reset the learning rate, the budget of updates and the best score."""

@@ -54,6 +54,15 @@ def test_a_single_word_is_not_guessed_to_be_a_text(tongsa: Tongsa, shipped: Path
     assert "is not a translator" in tongsa.refuses("translate", "runs/missing", SENTENCE)
 
 
+def test_the_name_of_a_file_is_not_translated(tongsa: Tongsa, shipped: Path) -> None:
+    Path("news.ko").write_text(SENTENCE + "\n", encoding="utf-8")
+    assert "tongsa translate --input news.ko" in tongsa.refuses("translate", "news.ko")
+    assert "tongsa translate ko-en --input news.ko" in tongsa.refuses("translate", "ko-en", "news.ko").replace(
+        str(shipped), "ko-en"
+    )
+    assert tongsa("translate", "ko-en", SENTENCE * 40).code == 0  # too long to be the name of a file
+
+
 def test_without_any_translator_the_user_is_told(
     tongsa: Tongsa, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

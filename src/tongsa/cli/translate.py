@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -115,6 +116,7 @@ def translate(
             "--memory, --review, --columns and --encoding are for documents",
             f"tongsa document {directory} FILE...",
         )
+    _refuse_file_names(directory, text)
     if text and (files.input_file or files.output or files.resume):
         raise UsageError("text on the command line excludes --input, --output and --resume")
     if files.resume and not files.output:
@@ -151,6 +153,8 @@ def _translator(named: str | None, text: list[str], languages: LanguageOptions) 
         return languages.choose(), [named, *text]
     languages.refuse_beside(named)
     directory = find_translator(named)
+    if not text:
+        _refuse_file_names("", [named])
     if not text and NAME.fullmatch(named) and not directory.exists():
         raise DirectoryError(
             f"{named} is not a translator: there is no such directory",
@@ -158,6 +162,18 @@ def _translator(named: str | None, text: list[str], languages: LanguageOptions) 
             f"To translate it as a text, name a translator before it:  tongsa translate DIR {named}",
         )
     return directory, text
+
+
+def _refuse_file_names(directory: str | Path, text: list[str]) -> None:
+    """Raise an error if a file is given where a text is expected: its name is not to be translated."""
+    named = f" {directory}" if directory else ""
+    for name in text:
+        if os.path.lexists(name) and Path(name).is_file():  # lexists is never an error, however long a text is
+            raise UsageError(
+                f"{name} is a file, and text is expected here",
+                f"To translate its lines:  tongsa translate{named} --input {name}",
+                f"To translate a document: tongsa document{named or ' DIR'} {name}",
+            )
 
 
 def _target(files: FileOptions) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tongsa.translation.glossary import Glossary, Target
+from tongsa.translation.glossary import Glossary, Target, _pattern
 from tongsa.translation.particles import fitted, without_particles
 
 
@@ -54,6 +54,13 @@ def test_a_term_that_stays_untranslated_is_kept_letter_by_letter() -> None:
     (term,) = Glossary({"iPhone": "iPhone"}).find("An iPhone rings.")
     assert term.target.found("Ein iPhone klingelt.")
     assert not term.target.found("IPhones klingeln.")
+
+
+def test_a_pattern_is_made_only_for_a_term_that_may_be_in_the_text() -> None:
+    before = _pattern.cache_info().misses
+    assert not any(Target.of(f"Fernbedienung{number}").found("Die Datei liegt im Ordner.") for number in range(50))
+    assert _pattern.cache_info().misses == before  # to compile one takes milliseconds
+    assert Target.of("Ordnerliste|Ordner").found("Die Datei liegt im Ordner.") == [(19, 25)]
 
 
 def test_the_longest_term_wins_and_only_whole_words_count() -> None:

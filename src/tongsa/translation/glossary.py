@@ -41,6 +41,11 @@ class Target:
     kind: Literal["kept", "listed", "inflected"] = "listed"
     """Written exactly so, or in one of the forms that are listed, or inflected as the translation needs it."""
 
+    @cached_property
+    def _stems(self) -> list[str]:
+        """One of these is in every text that holds the term."""
+        return [_stem(form.split()[0] if self.kind == "inflected" else form).lower() for form in self.forms]
+
     @classmethod
     def of(cls, target: str) -> Target:
         forms = tuple(dict.fromkeys(form.strip() for form in target.split(SEPARATOR) if form.strip()))
@@ -48,6 +53,9 @@ class Target:
 
     def found(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of the term in a translation, in order."""
+        lower = text.lower()
+        if not any(stem in lower for stem in self._stems):
+            return []  # a pattern takes milliseconds to compile, and most terms are in few texts
         pattern = _pattern(self)
         spans = [match.span() for match in pattern.finditer(text)]
         return [(begin, end) for begin, end in spans if is_word(text, begin, end)]
@@ -141,8 +149,7 @@ def is_word(text: str, begin: int, end: int) -> bool:
 @lru_cache(PATTERNS)
 def _pattern(target: Target) -> re.Pattern[str]:
     """Return a pattern for the forms of a target."""
-    forms = [form for each in target.forms for form in {each, each if target.kind == "kept" else with_capital(each)}]
-    patterns = [_whole_word(form) for form in sorted(forms, key=len, reverse=True)]
+    patterns = [_whole_word(form, target.kind) for form in sorted(target.forms, key=len, reverse=True)]
     if target.kind == "inflected":
         patterns.append(_inflected(target.forms[0]))
     return re.compile("|".join(patterns))
@@ -152,10 +159,11 @@ def with_capital(form: str) -> str:
     return form[0].upper() + form[1:]
 
 
-def _whole_word(form: str) -> str:
+def _whole_word(form: str, kind: str) -> str:
     left = rf"(?<!{_LETTER})" if _IS_LETTER.match(form[0]) else ""
     right = rf"(?!{_LETTER})" if _IS_LETTER.match(form[-1]) else ""
-    return f"{left}{re.escape(form)}{right}"
+    first = re.escape(form[0]) if kind == "kept" else f"(?:{re.escape(form[0])}|{re.escape(form[0].upper())})"
+    return f"{left}{first}{re.escape(form[1:])}{right}"
 
 
 def _inflected(term: str) -> str:
@@ -166,11 +174,16 @@ def _inflected(term: str) -> str:
     """
     words = []
     for word in term.split():
-        stem = word if len(word) <= 3 else word[: max(3, len(word) - min(ENDING, len(word) // 3))]
+        stem = _stem(word)
         ending = rf"{_LETTER}{{0,{len(word) - len(stem) + ENDING - 2}}}"
-        words.append(re.escape(word) if _IS_UNSPACED.search(word) else re.escape(stem) + ending)
-    whole = r"\s+".join(words)
-    return rf"(?i:(?<!{_LETTER}){whole}(?!{_LETTER}))"
+        words.append(f"(?i:{re.escape(word)})" if _IS_UNSPACED.search(word) else f"(?i:{re.escape(stem)}){ending}")
+    whole = r"\s+".join(words)  # (?i:...) around the letters alone: around a class it takes 30 ms to compile
+    return rf"(?<!{_LETTER}){whole}(?!{_LETTER})"
+
+
+def _stem(word: str) -> str:
+    """Return the letters of a word that all its forms have."""
+    return word if len(word) <= 3 else word[: max(3, len(word) - min(ENDING, len(word) // 3))]
 
 
 def read_glossary(glossary: Path | None, keep: Iterable[Path]) -> Glossary:

@@ -29,14 +29,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from tongsa.corpus.association import CEILING, Association, learn
+from tongsa.data.association import CEILING, Association, learn
 from tongsa.evaluation.metrics import text_metric
 from tongsa.text.lines import read_lines, tidy
+from tongsa.text.particles import is_hangul, without_particles
 from tongsa.translation.aligned_text import AlignedText
 from tongsa.translation.alignment import Span
 from tongsa.translation.glossary import Glossary, Target, Term
 from tongsa.translation.options import TranslateOptions
-from tongsa.translation.particles import is_hangul, without_particles
 from tongsa.translation.sentences import Translation
 from tongsa.translation.translator import Translator
 

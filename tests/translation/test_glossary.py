@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tongsa.text.particles import fitted, without_particles
 from tongsa.translation.glossary import Glossary, Target, _pattern
-from tongsa.translation.particles import fitted, without_particles
 
 
 def seen(glossary: Glossary, text: str) -> list[tuple[str, str]]:

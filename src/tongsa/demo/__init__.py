@@ -1,6 +1,5 @@
 """The parts of the built-in Korean-English corpus, from letters to sentences.
 
-hangul    final consonants, particles, conjugation, numerals
 english   articles, plurals, verb groups
 lexicon   the words
 times     the words for times

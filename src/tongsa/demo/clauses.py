@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from random import Random
 
 from tongsa.demo.english import VerbGroup, spaced, verb_group
-from tongsa.demo.hangul import Predicate
 from tongsa.demo.lexicon import Verb
 from tongsa.demo.phrases import Action, Subject, When, when
+from tongsa.text.hangul import Predicate
 
 _CANNOT = ("못", "지 못하")
 _TENSES = {

@@ -7,10 +7,10 @@ from random import Random
 from tongsa.demo import lexicon
 from tongsa.demo.clauses import Manner, english_clause, english_verb, korean_verb, manner, negation
 from tongsa.demo.english import gerund, plural, sentence, spaced, verb_group
-from tongsa.demo.hangul import OBJECT, TOPIC, attach
 from tongsa.demo.lexicon import Noun, Verb
 from tongsa.demo.phrases import QUALITIES_OF, Action, Subject, When, action, bare, setting, subject, when
 from tongsa.demo.simple import Pair, describe
+from tongsa.text.hangul import OBJECT, TOPIC, attach
 
 NEVER = When()
 AFTER = {"past": ("past", "present"), "present": ("present",), "future": ("present", "future")}

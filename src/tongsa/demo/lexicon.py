@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tongsa.demo.hangul import Predicate
+from tongsa.text.hangul import Predicate
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from random import Random
 
 from tongsa.demo import lexicon, times
 from tongsa.demo.english import article, number_words, plural, spaced
-from tongsa.demo.hangul import AND, BY, OBJECT, SUBJECT, TOPIC, Predicate, attach, native, sino
 from tongsa.demo.lexicon import Noun, Person, Verb
+from tongsa.text.hangul import AND, BY, OBJECT, SUBJECT, TOPIC, Predicate, attach, native, sino
 
 QUALITIES_OF = {
     kind: tuple(quality for quality in lexicon.QUALITIES if kind in quality.kinds) for kind in lexicon.THINGS

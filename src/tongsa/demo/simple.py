@@ -15,7 +15,6 @@ from tongsa.demo.clauses import (
     time_for,
 )
 from tongsa.demo.english import BE, article, number_words, plural, sentence, spaced, verb_group
-from tongsa.demo.hangul import OBJECT, SUBJECT, TOPIC, Predicate, attach, copula, native, sino, with_final
 from tongsa.demo.lexicon import Adjective, Noun
 from tongsa.demo.phrases import (
     POINTERS,
@@ -36,6 +35,7 @@ from tongsa.demo.phrases import (
     transitive,
     when,
 )
+from tongsa.text.hangul import OBJECT, SUBJECT, TOPIC, Predicate, attach, copula, native, sino, with_final
 
 Pair = tuple[str, str]
 DAYS = (("오늘", "present", "today"), ("어제", "past", "yesterday"), ("내일", "future", "tomorrow"))

@@ -1,4 +1,4 @@
-"""Text: lines, languages, sentences, placeholders, subwords. No tensors here.
+"""Text: lines, languages, Korean, sentences, placeholders, subwords. No tensors here.
 
 May import base and config.
 """

@@ -16,7 +16,7 @@ from typing import Literal
 
 from tongsa.base.errors import UsageError
 from tongsa.text.lines import read_lines
-from tongsa.translation.particles import at_word_end, is_hangul
+from tongsa.text.particles import at_word_end, is_hangul
 
 ENDING = 4
 """Most letters that an inflected form may add to the term, or put in place of its last ones."""

@@ -22,6 +22,7 @@ from typing import Protocol
 from tongsa.decoding.search import Hypothesis, Search, length_limit, length_penalty
 from tongsa.engines.base import Engine
 from tongsa.text.lines import nfc, tidy
+from tongsa.text.particles import fitted, is_hangul, without_particles
 from tongsa.text.placeholders import find as find_placeholders
 from tongsa.text.subwords import Subwords
 from tongsa.translation.aligned_text import FOR, LONG, AlignedText, token_places
@@ -29,7 +30,6 @@ from tongsa.translation.alignment import Span
 from tongsa.translation.evidence import Evidence, Question, evidence
 from tongsa.translation.forms import SeenForms
 from tongsa.translation.glossary import Term, is_word, missing, missing_note, with_capital
-from tongsa.translation.particles import fitted, is_hangul, without_particles
 from tongsa.translation.sentences import Sentence, Translation
 
 PROMISING = 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tongsa.demo.hangul import AND, BY, FIRST, LAST, OBJECT, SUBJECT, TOPIC, final_of
+from tongsa.text.hangul import AND, BY, FIRST, LAST, OBJECT, SUBJECT, TOPIC, final_of
 
 CHANGING = (
     *(TOPIC, SUBJECT, OBJECT, AND, BY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tongsa.demo import lexicon
-from tongsa.demo.hangul import (
+from tongsa.text.hangul import (
     AND,
     BY,
     OBJECT,

@@ -25,6 +25,7 @@ from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
 from tongsa.translation.forms import SeenForms
+from tongsa.translation.given_terms import GivenTerms, is_unread
 from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import cut_repetition
@@ -191,10 +192,13 @@ class Translator:
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
     def _searched(self, sources: list[list[int]], search: Search, *, full: bool) -> Iterator[Translation]:
+        return self._made(sources, self._found(sources, search), full=full)
+
+    def _found(self, sources: list[list[int]], search: Search) -> list[list[Hypothesis]]:
         found = self.engine.translate(sources, search)
         if not all(found):
             raise DirectoryError("the model gives no translation", "Its weights may be damaged:  tongsa doctor DIR")
-        return self._made(sources, found, full=full)
+        return found
 
     @staticmethod
     def _terms(
@@ -210,7 +214,7 @@ class Translator:
     ) -> list[Translation]:
         """Translate sentences, and place their terms in the translations and in the alternatives."""
         aligned = replace(search, alignment=True, scores=True)
-        found = list(self._searched([sentence.ids for sentence in sentences], aligned, full=True))
+        found = self._drafts(sentences, terms, aligned)
         drafts = [
             Draft(sentence=sentence, terms=wanted, translation=each)
             for sentence, wanted, best in zip(sentences, terms, found, strict=True)
@@ -219,6 +223,22 @@ class Translator:
         placed = iter(place_terms(self, drafts, search))
         groups = [[next(placed) for _ in range(1 + len(best.alternatives))] for best in found]
         return [replace(best, alternatives=tuple(others)) if others else best for best, *others in groups]
+
+    def _drafts(
+        self, sentences: Sequence[Sentence], terms: Sequence[Sequence[Term]], search: Search
+    ) -> list[Translation]:
+        """Translate sentences; a model that has learnt to use given terms is given them."""
+        sources = [sentence.ids for sentence in sentences]
+        if not self.card.recipe.corpus.terms:
+            return list(self._searched(sources, search, full=True))
+        vocabulary, longest = self.subwords.source, self.card.recipe.corpus.max_tokens
+        given = [GivenTerms.write(*each, vocabulary, longest) for each in zip(sentences, terms, strict=True)]
+        found = self._found([each.ids for each in given], search)
+        moved = [each.on_sentence(group) for each, group in zip(given, found, strict=True)]
+        drafts = dict(enumerate(self._made(sources, moved, full=True)))
+        unread = [place for place, draft in drafts.items() if is_unread(draft.text)]
+        plain = self._searched([sources[place] for place in unread], search, full=True) if unread else ()
+        return list((drafts | dict(zip(unread, plain, strict=True))).values())
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[list[float]]:
         """Return the log-probabilities of each target's tokens and end, given its source."""

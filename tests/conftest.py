@@ -34,6 +34,8 @@ import torch  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 
+os.environ["TONGSA_LANG"] = "en"  # whatever the locale of this machine is
+
 # Tests neither read nor fill what is the user's. The processes that they start, and those side by side, inherit this.
 if "TONGSA_TEST_CACHE" not in os.environ:
     os.environ["TONGSA_TEST_CACHE"] = os.environ["TONGSA_CACHE"] = tempfile.mkdtemp(prefix="tongsa-cache-")

@@ -9,11 +9,13 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+os.environ["TONGSA_LANG"] = "en"  # whatever the locale is
 HERE = Path(__file__).parent
 WIDTH = 100
 

@@ -16,7 +16,7 @@ Each message says what is wrong, where (file and line), and what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -31,9 +31,13 @@ class TongsaError(Exception):
     def __str__(self) -> str:
         return "\n  ".join((self.what, *self.explanation))
 
-    def printable(self) -> str:
-        """Return the message for a terminal: names in a stranger's files may hold its control sequences."""
-        return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in str(self))
+    def printable(self, translated: Callable[[str], str] = str) -> str:
+        """Return the message for a terminal: names in a stranger's files may hold its control sequences.
+
+        `translated` is given what is wrong and each line of the explanation, and returns it in another language.
+        """
+        message = "\n  ".join(map(translated, (self.what, *self.explanation)))
+        return "".join(each if each.isprintable() or each in "\n\t" else repr(each)[1:-1] for each in message)
 
 
 class UsageError(TongsaError):

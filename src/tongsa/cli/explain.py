@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tongsa.base.errors import UsageError
+from tongsa.cli.language import preferred_language
 from tongsa.cli.options import Directory, MachineOptions, grouped
 
 
@@ -19,7 +20,7 @@ def explain(
     values: Annotated[Path | None, typer.Option("--values", help="Write every number as JSON, too.")] = None,
     layer: Annotated[int, typer.Option("--layer", help="Layer to show in detail, from 1.")] = 1,
     head: Annotated[int, typer.Option("--head", help="Head to show in detail, from 1.")] = 1,
-    language: Annotated[str, typer.Option("--language", help="Language of the page: en or ko.")] = "en",
+    language: Annotated[str, typer.Option("--language", help="Language of the page: en or ko.")] = preferred_language(),
     *,
     machine: MachineOptions,
 ) -> None:

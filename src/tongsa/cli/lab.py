@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from tongsa.cli import babi, compare, digits, lm
+from tongsa.cli.language import preferred_language
 from tongsa.cli.options import parse_settings
 
 app = typer.Typer(
@@ -39,7 +40,7 @@ def _asking(name: str) -> Callable[..., None]:
         translator: Annotated[Path | None, typer.Argument(metavar="RUN", help="A translator to look at.")] = None,
         out: Annotated[Path, typer.Option("--out", help="Directory of the values and the page.")] = Path("lab"),
         seeds: Annotated[int, typer.Option("--seeds", min=2, help="Trainings or samples of each kind.")] = 3,
-        language: Annotated[str, typer.Option("--language", help="en or ko.")] = "en",
+        language: Annotated[str, typer.Option("--language", help="en or ko.")] = preferred_language(),
     ) -> None:
         from tongsa.base.devices import usable_cores
         from tongsa.base.progress import for_this_stream
@@ -50,7 +51,10 @@ def _asking(name: str) -> Callable[..., None]:
         page = out / ("lab.html" if name == "all" else f"{name}.html")
         print("\n\n".join([*answer_questions(asked, lab, language, page), f"written: {page}"]))
 
-    asks = f"{asked[0].english} ({asked[0].korean})" if len(asked) == 1 else "Answer every question, on one page."
+    asks = "Answer every question, on one page."
+    if len(asked) == 1:
+        korean = preferred_language() == "ko"
+        asks = asked[0].korean if korean else f"{asked[0].english} ({asked[0].korean})"
     ask.__doc__ = f"{asks}\n\nExample:  tongsa lab {name} --out lab"
     return ask
 

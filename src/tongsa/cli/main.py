@@ -13,6 +13,7 @@ import typer
 from tongsa import __version__
 from tongsa.base.devices import share_cores
 from tongsa.base.errors import TongsaError, torch_needed
+from tongsa.cli.language import run, translated
 from tongsa.cli.options import renamed
 
 PANELS: dict[str, dict[str, str]] = {
@@ -118,17 +119,18 @@ def main() -> None:
     only = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1] in known else None
     try:
         with torch_needed(f"tongsa {only}" if only else "this command"):
-            application(only)(prog_name="tongsa")  # also when run as `python -m tongsa`
+            run(application(only))
     except TongsaError as error:
-        print(f"error: {error.printable()}", file=sys.stderr)
+        print(f"{translated('error')}: {error.printable(translated)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print(translated("interrupted"), file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has exited, as `head` does
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:  # a full disk under standard output or the log
-        print(f"error: {error.filename or 'the output'} cannot be written: {error.strerror or error}", file=sys.stderr)
+        told = f"{error.filename or translated('the output')} cannot be written: {error.strerror or error}"
+        print(f"{translated('error')}: {translated(told)}", file=sys.stderr)
         sys.stdout = None  # its buffer could not be written either
         sys.exit(2)

@@ -104,13 +104,13 @@ class Variants:
                 words("Loss on held-out pairs", "검증 문장의 손실"),
                 words("-log p of a token: lower is better", "토큰당 -log p: 낮을수록 좋음"),
                 losses,
-                note=words("means and 95% intervals over seeds", "시드별 평균과 95% 구간"),
+                note=words("means and 95% intervals over seeds", "시드 평균과 95% 구간"),
             ),
             intervals(
                 words("BLEU on held-out pairs", "검증 문장의 BLEU"),
                 words("higher is better", "높을수록 좋음"),
                 {said: self.mean(name, "bleu") for name, said in self.names.items()},
-                note=words("means and 95% intervals over seeds", "시드별 평균과 95% 구간"),
+                note=words("means and 95% intervals over seeds", "시드 평균과 95% 구간"),
                 digits=1,
             ),
             lines(

@@ -86,11 +86,11 @@ def answer(values: Values, words: Words) -> Answer:
         ),
         words(
             "At equal parameters concatenating is not clearly better or worse than adding, and adding is cheaper.",
-            "매개변수가 같을 때 이어 붙이기와 더하기의 차이는 뚜렷하지 않고, 더하기가 더 싸다.",
+            "매개변수가 같을 때 이어 붙이기와 더하기의 차이는 뚜렷하지 않고, 더하기가 비용이 덜 든다.",
         ),
         words(
             "At equal parameters concatenating is better here: adding is cheaper, not better.",
-            "여기서는 매개변수가 같을 때 이어 붙이기가 더 좋다. 더하기는 더 싼 것이지 더 좋은 것은 아니다.",
+            "여기서는 매개변수가 같을 때 이어 붙이기가 더 좋다. 더하기의 장점은 품질이 아니라 비용이다.",
         ),
     )
     if found.high < 2 * chance:
@@ -103,7 +103,7 @@ def answer(values: Values, words: Words) -> Answer:
     else:
         apart = words(
             f"Words and positions share directions: they overlap by {found.mean:.2f}, random ones by {chance:.2f}.",
-            f"단어와 위치가 방향을 나누어 쓴다. {found.mean:.2f}만큼 겹치고, 무작위 방향은 {chance:.2f}만큼 겹친다.",
+            f"단어와 위치가 같은 방향을 함께 쓴다. {found.mean:.2f}만큼 겹치고, 무작위 방향은 {chance:.2f}만큼 겹친다.",
         )
     overlaps = {words("small model", "작은 모델"): found, words("chance", "우연"): Mean(chance, 0.0)}
     told = ""

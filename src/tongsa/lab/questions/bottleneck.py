@@ -40,9 +40,9 @@ def losses(trained: Trained) -> Values:
 
 def answer(values: Values, words: Words) -> Answer:
     names = {
-        "gru": words("GRU, a vector of 64", "GRU, 벡터 64"),
-        "gru-small-vector": words("GRU, a vector of 16", "GRU, 벡터 16"),
-        "gru-large-vector": words("GRU, a vector of 128", "GRU, 벡터 128"),
+        "gru": words("GRU, a vector of 64", "GRU, 64차원 벡터"),
+        "gru-small-vector": words("GRU, a vector of 16", "GRU, 16차원 벡터"),
+        "gru-large-vector": words("GRU, a vector of 128", "GRU, 128차원 벡터"),
         "gru-attention": words("GRU with attention", "GRU, 어텐션"),
         "base": words("Transformer", "트랜스포머"),
     }

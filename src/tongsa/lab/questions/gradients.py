@@ -223,7 +223,7 @@ def _both_ends(far: dict[str, float], words: Words) -> str:
     if far["bidirectional"] > 10 * far["gru"]:
         return words(
             f"Of the others, {blind}, and a bidirectional network has the first word near one of its ends.",
-            f"그 밖에 {blind}, 양방향 네트워크는 첫 단어가 한쪽 끝에 가까이 있다.",
+            f"그 밖에 {blind}, 양방향 네트워크에서는 첫 단어도 한쪽 끝에서 가깝다.",
         )
     return words(
         f"Of the others, {blind}, and a second direction does not help here.",

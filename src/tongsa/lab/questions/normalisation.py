@@ -86,7 +86,7 @@ def answer(values: Values, words: Words) -> Answer:
         head=[
             words("normalisation", "정규화"),
             words("averages over", "평균을 내는 범위"),
-            words("numbers", "수의 개수"),
+            words("numbers", "값의 개수"),
             *asked.values(),
         ],
         rows=[
@@ -96,7 +96,7 @@ def answer(values: Values, words: Words) -> Answer:
         figures=[
             intervals(
                 words(f"Change of a word's state: {asked[what]}", f"단어 상태의 변화: {asked[what]}"),
-                words("largest change of a number", "수 하나의 최대 변화"),
+                words("largest change of a number", "값 하나의 최대 변화"),
                 {said: mean_of(values[name][what]) for name, said in names.items()},
             )
             for what in asked

@@ -136,7 +136,7 @@ def _without(trained: Variants, words: Words) -> str:
         return words(
             f"Without positions the model is worse ({times:.2f} times the perplexity): it has a bag of words "
             "to translate.",
-            f"위치가 없으면 모델이 나빠진다(퍼플렉서티 {times:.2f}배). 단어 가방을 번역하는 셈이다.",
+            f"위치가 없으면 모델이 나빠진다(퍼플렉서티 {times:.2f}배). 순서 없는 단어 묶음을 번역하는 셈이다.",
         )
     return words(
         f"Here the model does without positions ({times:.2f} times the perplexity).",

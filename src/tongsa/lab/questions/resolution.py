@@ -88,7 +88,7 @@ def answer(values: Values, words: Words) -> Answer:
                 words(f"Copying from {places} places at once", f"{places}곳에서 동시에 복사하기"),
                 words("lost share of the variance", "손실된 분산의 비율"),
                 {names[count]: means[count] for count in heads},
-                note=words("means and 95% intervals over seeds", "시드별 평균과 95% 구간"),
+                note=words("means and 95% intervals over seeds", "시드 평균과 95% 구간"),
             )
         ],
     )

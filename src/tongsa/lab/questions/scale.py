@@ -127,7 +127,7 @@ def _about_softmax(values: Values, means: Mapping[str, list[list[Mean]]], words:
             "The reason that the paper suspects is right here.",
             f"나누지 않으면 d_k = {widths[-1]}에서 소프트맥스가 키 하나만 고르고(엔트로피 "
             f"{last['unscaled'][0].mean:.2f}비트, 최대 {math.log2(values['keys']):.0f}비트), 이를 통과하는 "
-            f"그래디언트의 중앙값은 나눌 때보다 {ratio:.3g}배 작다. "
+            f"그래디언트의 중앙값은 나눌 때의 {ratio:.3g}분의 1이다. "
             "나누면 둘 다 d_k에 거의 영향을 받지 않는다. 논문이 추측한 이유가 여기서 확인된다.",
         )
     return words(

@@ -42,7 +42,7 @@ def answer(values: Values, words: Words) -> Answer:
         lead = words(
             f"Without the warm-up the model learns less {rates}: the first updates, with Adam's moments not known yet, "
             "spoil what it starts from.",
-            f"웜업이 없으면 {rates} 덜 배운다. Adam의 모멘트를 아직 모르는 처음 몇 업데이트가 출발점을 망친다.",
+            f"웜업이 없으면 {rates} 덜 배운다. Adam의 모멘트 추정이 아직 부정확한 처음 몇 업데이트가 출발점을 망친다.",
         )
     else:
         lead = words(

@@ -34,7 +34,7 @@ def draw_walk(walk: Walk, language: str) -> str:
     facts = ", ".join(f"{name} {value}" for name, value in walk.facts.items())
     below = words(
         f"Layer {walk.layer} and head {walk.head} are shown in detail. {facts}.",
-        f"{walk.layer}번째 층의 {walk.head}번째 헤드를 자세히 보인다. {facts}.",
+        f"{walk.layer}번째 층의 {walk.head}번째 헤드를 자세히 보여 준다. {facts}.",
     )
     return page(
         f"{title}: {source}",

@@ -6,7 +6,7 @@ PARTS: dict[str, tuple[str, str, str]] = {
     "source": ("The source becomes vectors", "원문이 벡터가 된다", "3.4, 3.5"),
     "encoder": ("The encoder: words look at each other", "인코더: 단어들이 서로를 본다", "3.1"),
     "target": ("The translation so far becomes vectors", "지금까지의 번역이 벡터가 된다", "3.4, 3.5"),
-    "decoder": ("The decoder: what is written looks back", "디코더: 쓴 것이 앞을 돌아본다", "3.2.3"),
+    "decoder": ("The decoder: what is written looks back", "디코더: 지금까지 쓴 단어를 돌아본다", "3.2.3"),
     "cross": ("The decoder looks at the source", "디코더가 원문을 본다", "3.2.3"),
     "network": ("The decoder's network and its other layers", "디코더의 네트워크와 나머지 층", "3.1, 3.3"),
     "output": ("From a vector to the next word", "벡터에서 다음 단어로", "3.4"),
@@ -49,13 +49,13 @@ STEPS: dict[str, tuple[str, str]] = {
         "Each row becomes weights that sum to 1; -∞ becomes 0.",
         "각 행은 합이 1인 가중치가 된다. -∞는 0이 된다.",
     ),
-    "head": ("Values averaged with these weights.", "이 가중치로 밸류를 평균한다."),
+    "head": ("Values averaged with these weights.", "이 가중치로 밸류를 가중 평균한다."),
     "concatenation": ("The results of all heads, side by side.", "모든 헤드의 결과를 나란히 잇는다."),
     "attention": ("W^O mixes the heads.", "W^O가 헤드들을 섞는다."),
     "sum": ("The input of the sublayer is added (residual connection).", "하위 층의 입력을 더한다(잔차 연결)."),
     "LayerNorm": (
         "Each row is brought to mean 0 and variance 1, then scaled and shifted by learned numbers.",
-        "각 행을 평균 0, 분산 1로 맞춘 뒤 학습한 값으로 늘이고 옮긴다.",
+        "각 행을 평균 0, 분산 1로 맞춘 뒤 학습한 값을 곱하고 더한다.",
     ),
     "inner": (
         "The feed-forward network, the same for each position: its inner layer.",
@@ -64,11 +64,11 @@ STEPS: dict[str, tuple[str, str]] = {
     "feed-forward": ("Its outer layer brings the width back to d_model.", "바깥 층이 너비를 다시 d_model로 되돌린다."),
     "logits": (
         "A score for every subword of the vocabulary (the first ones are shown).",
-        "어휘의 모든 서브워드에 대한 점수(처음 몇 개만 보인다).",
+        "어휘의 모든 서브워드에 대한 점수(처음 몇 개만 보여 준다).",
     ),
     "probabilities": (
         "The softmax of the scores, shown for the likeliest subwords: each row predicts the next one.",
-        "점수의 소프트맥스. 가장 그럴듯한 서브워드만 보인다. 각 행이 다음 서브워드를 예측한다.",
+        "점수의 소프트맥스. 확률이 높은 서브워드만 보여 준다. 각 행이 다음 서브워드를 예측한다.",
     ),
     "hypotheses": (
         "The beam's translations, ranked by their log-probability over the length penalty.",

@@ -10,10 +10,10 @@ from tests.corpus.planting import Way, plant
 from tongsa.base.progress import Silent
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.scan import BLOCK, scan, take_sample
-from tongsa.corpus.words import script
 from tongsa.demo.grammar import write_pairs
 from tongsa.formats.pairs import Corpus, Pair, Place, Reading
 from tongsa.text.lines import read_lines
+from tongsa.text.scripts import script
 
 
 def corpus_of(texts: list[tuple[str, str]], source: str, target: str) -> Corpus:

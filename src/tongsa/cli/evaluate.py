@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +27,11 @@ from tongsa.cli.options import (
 if TYPE_CHECKING:
     from tongsa.base.progress import Show
     from tongsa.decoding.search import Search
+    from tongsa.evaluation.stress import StressRow, StressTest
+    from tongsa.translation.sentences import Translation
     from tongsa.translation.translator import Translator
+
+STRESS_METRICS = ("bleu", "chrf")
 
 
 @grouped
@@ -41,6 +46,10 @@ def evaluate(
         Path | None,
         typer.Option("--save", help="Write the translations to this file; of several translators, to this directory."),
     ] = None,
+    stress: Annotated[
+        bool,
+        typer.Option("--stress", help="Also translate perturbed sources: by how much scores fall, what breaks."),
+    ] = False,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     encoding: Encoding = "utf-8",
@@ -58,6 +67,7 @@ def evaluate(
     """
     from tongsa.base.progress import for_this_stream
     from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, score, text_metrics
+    from tongsa.evaluation.stress import StressTest
     from tongsa.formats.pairs import Reading, open_corpus
 
     metrics = [name.strip().lower() for name in metric.split(",") if name.strip()] or list(TRANSLATION_METRICS)
@@ -72,6 +82,14 @@ def evaluate(
     for line in opened.left_out.lines():
         show.say(line)
     sources, references = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    if stress:
+        if save:
+            raise UsageError("--stress and --save exclude each other", "Save the translations without --stress.")
+        wanted = metrics if metric else list(STRESS_METRICS)
+        test = StressTest(list(zip(sources, references, strict=True)), source, target, wanted)
+        options = SearchOptions(beam=beam, length_penalty=length_penalty)
+        print_stress({name: run_stress(test, engine.load(Path(name)), options, show) for name in directories}, as_json)
+        return
     systems: dict[str, list[str]] = {}
     searches: dict[str, str] = {}
     for name in directories:
@@ -189,19 +207,55 @@ def _compare(found: _Compared, as_json: bool) -> None:
         print(f"{METRICS[metric].title}: {each.signature}")
 
 
+def run_stress(test: StressTest, translator: Translator, options: SearchOptions, show: Show) -> list[StressRow]:
+    """Put one translator to the test."""
+    from tongsa.evaluation.stress import Output
+
+    search = replace(options.over(translator.search), scores=False)
+
+    def translate(sources: Sequence[str]) -> list[Output]:
+        return [Output(each.text, each.notes) for each in _translations(translator, list(sources), search, show)]
+
+    return test.run(translate)
+
+
+def print_stress(found: dict[str, list[StressRow]], as_json: bool) -> None:
+    """Print a table for each translator; as JSON, one object."""
+    from tongsa.evaluation.metrics import METRICS
+    from tongsa.evaluation.stress import as_table, mean_changes
+
+    if as_json:
+        values = {
+            name: {"rows": [asdict(row) for row in rows], "mean_change": mean_changes(rows)}
+            for name, rows in found.items()
+        }
+        print(json.dumps(values if len(values) > 1 else next(iter(values.values()))))
+        return
+    for name, rows in found.items():
+        if len(found) > 1:
+            print(f"{name}")
+        print("\n".join(as_table(rows)))
+        means = ", ".join(f"{METRICS[metric].title} {change:+.2f}" for metric, change in mean_changes(rows).items())
+        print(f"mean change: {means}")
+
+
 def _translate(translator: Translator, sources: list[str], search: Search, show: Show) -> list[str]:
     """The translations; notes about them are printed at the end."""
+    found = _translations(translator, sources, search, show)
+    notes = Counter(note for translation in found for note in translation.notes)
+    for note, count in notes.items():
+        show.say(f"{count:,} of {len(sources):,} lines: {note}")
+    return [translation.text for translation in found]
+
+
+def _translations(translator: Translator, sources: list[str], search: Search, show: Show) -> list[Translation]:
     from tongsa.translation.options import TranslateOptions
     from tongsa.translation.stream import Stream, Texts
 
-    found: list[str] = []
-    notes: Counter[str] = Counter()
+    found: list[Translation] = []
     with show.bar("translating", len(sources), "lines") as bar:
         stream = Stream(translator, TranslateOptions(search=search), Texts.decode)
         for done in stream.translate(Texts(sources)):
-            found += [translation.text for translation in done.translations]
-            notes.update(note for translation in done.translations for note in translation.notes)
+            found += done.translations
             bar.advance(len(done.translations))
-    for note, count in notes.items():
-        show.say(f"{count:,} of {len(sources):,} lines: {note}")
     return found

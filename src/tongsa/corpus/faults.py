@@ -16,11 +16,11 @@ import numpy as np
 from tongsa.corpus.mojibake import is_damaged
 from tongsa.corpus.pair_model import CUT_FEATURES, PairModel, Side, shared_words, side
 from tongsa.corpus.shifts import FURTHEST, offsets
-from tongsa.corpus.words import lacks_script
 from tongsa.formats.pairs import Pair
 from tongsa.text import placeholders
 from tongsa.text.detection import is_foreign
 from tongsa.text.lines import tidy
+from tongsa.text.scripts import lacks_script
 
 FAULTS = {
     "empty": "a side has no text",

@@ -23,10 +23,10 @@ from tongsa.corpus.duplicates import SeenTexts, hashes
 from tongsa.corpus.faults import Expected, find_faults, texts
 from tongsa.corpus.pair_learning import learn_pair_model
 from tongsa.corpus.pair_model import PairModel
-from tongsa.corpus.words import script, usual_script
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.text.detection import detect
 from tongsa.text.lines import tidy
+from tongsa.text.scripts import script, usual_script
 
 BLOCK = 1000
 AROUND = 8

@@ -13,6 +13,8 @@ LETTERS = 4_000
 """Number of characters examined: more do not improve the result."""
 SURE = 0.95
 """Probability from which a detected language is taken for granted."""
+UNLIKE = 0.01
+"""Probability below which a text is taken not to be in a language."""
 
 
 @cache
@@ -37,6 +39,11 @@ def is_foreign(text: str, language: str) -> bool:
     """Whether a text is surely in another language."""
     found, probability = detect(text)
     return probability > SURE and not matches(found, language)
+
+
+def is_unlike(text: str, language: str) -> bool:
+    """Whether a text is surely not in this language, whichever other one it is in; False for unknown languages."""
+    return probabilities(text).get(plain_code(language).partition("-")[0], 1.0) < UNLIKE
 
 
 def likeliest(text: str, languages: Sequence[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tongsa.text.breakage import repeats
+
 
 def cut_repetition(
     ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12
@@ -14,21 +16,10 @@ def cut_repetition(
     """
     output = list(ids)
     found = _loop(output, times, longest)
-    if not found or _repeats(list(source), times, longest):
+    if not found or repeats(list(source), times, longest):
         return output, False
     first, period = found
     return output[: first + period], True
-
-
-def _repeats(ids: list[int], times: int, longest: int) -> bool:
-    """Return True if a phrase occurs `times` times in a row anywhere, as the zeros of a million do."""
-    for period in range(1, longest + 1):
-        run = 0
-        for before, after in zip(ids, ids[period:], strict=False):
-            run = run + 1 if before == after else 0
-            if run >= (times - 1) * period:
-                return True
-    return False
 
 
 def _loop(ids: list[int], times: int, longest: int) -> tuple[int, int] | None:

@@ -69,7 +69,7 @@ def test_the_options_are_kept_in_the_job(train_here: Train, corpus: Path, tmp_pa
         ({"minutes": float("nan")}, "--minutes must be above 0"),
         ({"seed": -1}, "--seed must not be negative"),
         ({"threads": 0}, "--threads must be at least 1"),
-        ({"mix": ("old",)}, "--mix needs --init"),
+        ({"mix": ("old",)}, "--mix needs --valid"),
         ({"init": "x", "recipe": "tiny"}, "--init takes the recipe of its translator"),
     ],
 )

@@ -141,6 +141,7 @@ class LineTranslation:
         written = {f"output.{name}": str(value) for name, value in asdict(self.format).items()}
         terms = self.options.glossary.terms if self.options.glossary else {}
         given = {"terms": hashlib.blake2b(repr(sorted(terms.items())).encode()).hexdigest()[:16]} if terms else {}
+        given |= {"fallback": "yes"} if self.options.fallback else {}
         return {"weights": weights, "engine": self.translator.made_with, **chosen, **written, **given}
 
     @staticmethod

@@ -22,6 +22,7 @@ PANELS: dict[str, dict[str, str]] = {
         "resume": "train:resume",
         "finetune": "train:finetune",
         "distill": "distill:distill",
+        "backtranslate": "backtranslate:backtranslate",
         "demo": "demo:demo",
     },
     "Translate": {

@@ -81,13 +81,13 @@ class MixOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OldTrainOptions:
-    """Options of version 0.1 that are commands now."""
+class FurtherTextOptions:
+    panel: ClassVar[str] = "Text"
 
-    panel: ClassVar[str] = "Old spellings"
-
-    mix: Annotated[list[str] | None, typer.Option("--mix", hidden=True)] = None
-    mix_ratio: Annotated[float, typer.Option("--mix-ratio", hidden=True)] = 1.0
+    mix: Annotated[
+        list[str] | None, typer.Option("--mix", help="Further pairs to draw from, such as back-translations.")
+    ] = None
+    mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Pairs of --mix for each of the corpus.")] = 1.0
 
 
 @grouped
@@ -118,7 +118,7 @@ def train(
     text: TextOptions,
     machine: MachineOptions,
     log: LogOptions,
-    old: OldTrainOptions,
+    further: FurtherTextOptions,
 ) -> None:
     """Train a translator from parallel text.
 
@@ -137,16 +137,14 @@ def train(
         )
     if init and recipe != "auto":
         raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
-    if old.mix and not init:
-        raise UsageError("--mix is only for fine-tuning", "Otherwise name all corpora one after the other.")
     options = train_options(corpus, budget, text, machine)
+    options = replace(options, mix=tuple(further.mix or ()), mix_ratio=further.mix_ratio)
     options = replace(options, source=source, target=target, task=task, recipe=recipe, loggers=log.names())
     options = replace(options, subwords=str(find_translator(subwords)) if subwords else None)
     if init:
         if task == "translation":  # as in version 0.1
             renamed("train --init", f"tongsa finetune {init} CORPUS --out {out}")
-        mix = tuple(old.mix or ())
-        options = replace(options, init=str(init), mix=mix, mix_ratio=old.mix_ratio)
+        options = replace(options, init=str(init))
     run_training(options, out, resume=budget.resume)
 
 

@@ -34,6 +34,9 @@ class FileOptions:
         bool, typer.Option("--resume", help="With --output: continue a translation that was interrupted.")
     ] = False
     scores: Annotated[bool, typer.Option("--scores", help="Print the score before each line, with a tab.")] = False
+    fallback: Annotated[
+        bool, typer.Option("--fallback", help="Replace a loop or a copy by the next best that is none.")
+    ] = False
     alignment: Annotated[
         bool, typer.Option("--alignment", help="Print source-target token pairs after each line, with a tab.")
     ] = False
@@ -88,9 +91,7 @@ class OldTranslateOptions:
 def translate(
     named: Annotated[
         str | None,
-        typer.Argument(
-            metavar="DIR", help="A translator: a directory, or a name; A,B is an ensemble (default: the shipped one)."
-        ),
+        typer.Argument(metavar="DIR", help="A directory or a name; A,B is an ensemble (default: the shipped one)."),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")
@@ -130,7 +131,10 @@ def translate(
     translator = engine.load(directory)
     output_format = OutputFormat(nbest=search.nbest, scores=files.scores, alignment=files.alignment)
     options = TranslateOptions(
-        search=search.over(translator.search), alignment=output_format.alignment, glossary=glossary
+        search=search.over(translator.search),
+        alignment=output_format.alignment,
+        glossary=glossary,
+        fallback=files.fallback,
     )
     weights = [Run(path).weights_file for path in ensemble_members(directory)]
     lines = LineTranslation(translator, options, output_format, weights=weights)

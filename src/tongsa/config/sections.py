@@ -119,6 +119,8 @@ class TrainingSection:
     """The highest learning rate; for noam, Eq. 3 is scaled to this peak (0: Eq. 3 unscaled)."""
     label_smoothing: float = 0.1
     """epsilon_ls (§5.4)."""
+    noise: float = 0.0
+    """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing, joined lines); translation."""
     beta1: float = 0.9
     """Adam's beta_1 (§5.3)."""
     beta2: float = 0.98
@@ -147,7 +149,7 @@ class TrainingSection:
     def problems(self) -> list[str]:
         found = bounds(
             self,
-            fractions=["label_smoothing", "beta1", "beta2"],
+            fractions=["label_smoothing", "beta1", "beta2", "noise"],
             updates=(1, MANY),
             batch_tokens=(1, MANY),
             warmup=(1, MANY),

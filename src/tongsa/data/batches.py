@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from tongsa.data.ids import PairIds, Sentences
+from tongsa.data.noise import Noise
 from tongsa.text.subwords import END, Subwords
 
 Rows = NDArray[np.int64]
@@ -172,9 +173,14 @@ class PairOrder(EpochOrder):
         return max(1, int(within.sum()))
 
 
-def assemble(pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int) -> Batch:
-    """Build the tensors of a chunk; with `sampling`, its sentences are segmented at random."""
+def assemble(
+    pairs: PairIds, rows: Rows, subwords: Subwords, *, sampling: float, seed: int, noise: Noise | None = None
+) -> Batch:
+    """Build the tensors of a chunk; with `sampling`, its sentences are segmented at random, after the noise."""
     source, target = _sentences(pairs.source, rows), _sentences(pairs.target, rows)
+    if noise:
+        sides = noise([s.tolist() for s in source], [t.tolist() for t in target], subwords, seed)
+        source, target = ([np.array(ids) for ids in side] for side in sides)
     if sampling:
         source = [np.array(ids) for ids in subwords.source.resegment([s.tolist() for s in source], sampling, seed)]
         target = [np.array(ids) for ids in subwords.target.resegment([t.tolist() for t in target], sampling, seed)]

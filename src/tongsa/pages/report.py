@@ -161,6 +161,8 @@ def command(record: TrainingRecord, subject: Subject) -> str:
         corpora = training.corpora or (options.corpora if options else ()) or ["CORPUS"]
         words = ["tongsa", "train", *map(str, corpora), *subject.command, "--recipe", str(run.recipe_file)]
         words += ["--subwords", options.subwords] if options and options.subwords else []
+        if options and options.mix:
+            words += [*_repeated("--mix", options.mix), "--mix-ratio", f"{options.mix_ratio:g}"]
     if options and options.silver:  # only `parse train` has the option
         words = ["tongsa", "parse", "train", *options.corpora, *_repeated("--silver", options.silver)]
         words += ["--silver-ratio", f"{options.silver_ratio:g}", "--recipe", str(run.recipe_file)]

@@ -44,9 +44,10 @@ class TrainOptions:
     init: str | None = None
     """Run directory to fine-tune: training starts from its weights and subwords."""
     mix: tuple[str, ...] = ()
-    """With `init`: corpora of the old domain to mix in, against forgetting."""
+    """Corpora to mix in: with `init`, of the old domain, against forgetting; otherwise further text, such as
+    back-translations."""
     mix_ratio: float = 1.0
-    """With `mix`: old examples for each new one."""
+    """With `mix`: examples of it for each one of `corpora`."""
     silver: tuple[str, ...] = ()
     """For a parser: trees that a machine made, mixed with those of `corpora`."""
     silver_ratio: float = 1.0
@@ -63,8 +64,13 @@ class TrainOptions:
         """Reject invalid combinations before anything is read."""
         if self.init and self.recipe != "auto":
             raise UsageError("--init takes the recipe of its translator", "Change single keys of it with --set.")
-        if self.mix and not self.init:
-            raise UsageError("--mix needs --init", "Without --init, list all corpora as arguments.")
+        if self.mix and not self.init and not self.valid:
+            raise UsageError(
+                "--mix needs --valid",
+                "Text such as back-translations cannot tell how good a model is.",
+            )
+        if self.mix and not 0 < self.mix_ratio < math.inf:
+            raise UsageError(f"--mix-ratio must be above 0, not {self.mix_ratio:g}")
         if self.silver and self.task != "parsing":
             raise UsageError("--silver is for parsers", "Otherwise name all corpora one after the other.")
         if self.silver and not self.valid:

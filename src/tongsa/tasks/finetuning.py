@@ -51,7 +51,7 @@ def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target:
 
 @dataclass(frozen=True)
 class Mixture:
-    """New pairs, followed by old pairs drawn with a seed."""
+    """New pairs, followed by old pairs drawn with a seed. Without fine-tuning, the old ones are any further text."""
 
     new: Corpus
     old: Corpus
@@ -61,10 +61,15 @@ class Mixture:
     """Holds out old pairs for scoring."""
 
     @classmethod
-    def of(cls, new: Corpus, old: Corpus, ratio: float, seed: int) -> Mixture:
-        """Mix in `ratio` old pairs for each new one, or all old pairs if there are fewer."""
+    def of(cls, new: Corpus, old: Corpus, ratio: float, seed: int, *, hold_out: bool = True) -> Mixture:
+        """Mix in `ratio` old pairs for each new one, or all old pairs if there are fewer.
+
+        With `hold_out`, some old pairs are kept aside to measure forgetting.
+        """
         new_pairs, old_pairs = sum(1 for _ in new), sum(1 for _ in old)
-        aside = Split.holding_out(min(OLD_PAIRS_SCORED, old_pairs // 10), old, seed)
+        aside = Split(seed)
+        if hold_out:
+            aside = Split.holding_out(min(OLD_PAIRS_SCORED, old_pairs // 10), old, seed)
         return cls(new, old, min(1.0, ratio * new_pairs / max(1, old_pairs)), aside)
 
     @property

@@ -134,6 +134,8 @@ class ParsingObjective(TranslationObjective):
         super().__init__(data, recipe, options)
         self.selects = _selecting_metric(recipe)
         self.tags = tags
+        if self.noise:
+            raise RecipeError("training.noise is for translation: a parser needs the words as they are")
 
     def build(self) -> Seq2Seq:
         return build_parser_model(self.recipe, self.data.subwords)

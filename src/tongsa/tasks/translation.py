@@ -20,6 +20,7 @@ from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
 from tongsa.data.ids import Sentences
+from tongsa.data.noise import Noise
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
@@ -76,7 +77,9 @@ class Translation(Task[Translator]):
         if options.valid:
             validation = open_corpus(options.valid, dataclasses.replace(reading, left_out=Tally()))
         if options.mix:
-            training = Mixture.of(new, open_corpus(options.mix, reading), options.mix_ratio, options.seed)
+            more = open_corpus(options.mix, reading)
+            training = Mixture.of(new, more, options.mix_ratio, options.seed, hold_out=bool(options.init))
+            show.say(f"mixing in {training.share:.0%} of {more.name}")
         with spilled(training, section, seed=options.seed, folder=run.data, show=show) as text:
             for line in new.left_out.lines():
                 show.say(line)
@@ -85,7 +88,7 @@ class Translation(Task[Translator]):
             show.say(f"validation: {line}")
         write_frequencies(run, Prepared.open(run.path), options.init)
         _write_initial_weights(run, recipe, options, show)
-        if isinstance(training, Mixture):
+        if isinstance(training, Mixture) and options.init:
             training.save_old_to_score(run)
         return recipe
 
@@ -151,6 +154,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
 
     def __init__(self, data: Prepared, recipe: Recipe, options: TrainOptions) -> None:
         self.data, self.recipe = data, recipe
+        self.noise = Noise(recipe.training.noise, recipe.corpus.max_tokens) if recipe.training.noise else None
         self.validation_tokens = int(data.valid.target.offsets[-1]) + len(data.valid)
         self.target_language = options.target
         self.examples = len(data.train)
@@ -164,7 +168,8 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         return build_model(self.recipe.model, self.data.subwords)
 
     def batch(self, rows: Rows, seed: int) -> Batch:
-        return assemble(self.data.train, rows, self.data.subwords, sampling=self.recipe.subwords.sampling, seed=seed)
+        sampling = self.recipe.subwords.sampling
+        return assemble(self.data.train, rows, self.data.subwords, sampling=sampling, seed=seed, noise=self.noise)
 
     def loss(self, model: Seq2Seq, batch: Batch) -> Loss:
         section = self.recipe.training

@@ -25,6 +25,9 @@ class TranslateOptions:
     """Also return the confidence of each word, which takes a second pass over the translation."""
     glossary: Glossary | None = None
     """Terms that translations must hold; see `tongsa.translation.terms`."""
+    fallback: bool = False
+    """Take another of the n-best, with a note, where the best translation is a loop, cut off, a copy or in another
+    script. Sentences with terms keep theirs."""
     split: Literal["long", "always"] = "long"
     """Which texts are cut into sentences: those longer than any the model was trained on, or all of them. With `always`
     the white space between sentences is kept, and what has no letters is copied."""

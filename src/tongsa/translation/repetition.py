@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from tongsa.text.breakage import repeats
 
+REPETITION_CUT, LENGTH_LIMIT = "repetition cut", "length limit"
+"""Notes on a translation that had a loop at its end, and on one that the length limit cut off."""
+
 
 def cut_repetition(
     ids: Sequence[int], source: Iterable[int], times: int = 4, longest: int = 12

@@ -8,7 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,12 @@ from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
+from tongsa.translation.fallback import without_broken
 from tongsa.translation.forms import SeenForms
 from tongsa.translation.given_terms import GivenTerms, is_unread
 from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
-from tongsa.translation.repetition import cut_repetition
+from tongsa.translation.repetition import LENGTH_LIMIT, REPETITION_CUT, cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
 from tongsa.translation.terms import Draft, place_terms
 
@@ -182,6 +183,9 @@ class Translator:
         plain = [place for place in known if place not in terms]
         sources = [sentences[place].ids for place in plain]
         made = dict(zip(plain, self._searched(sources, search, full=full), strict=True))
+        if options.fallback and search.nbest == 1 and not search.sampling:
+            languages = self.card.source, self.card.target
+            made = without_broken(sentences, made, languages, search, partial(self._searched, full=full))
         if terms:
             placed = self._with_terms([sentences[place] for place in terms], list(terms.values()), search)
             made |= zip(terms, placed, strict=True)
@@ -333,5 +337,5 @@ def _shortest(card: Card, members: Sequence[Member]) -> Card:
 def _notes(repeated: bool, hypothesis: Hypothesis) -> tuple[str, ...]:
     if hypothesis.ended and not repeated and not hypothesis.note:
         return ()
-    notes = ("repetition cut" if repeated else "", "" if hypothesis.ended else "length limit", hypothesis.note)
+    notes = (REPETITION_CUT if repeated else "", "" if hypothesis.ended else LENGTH_LIMIT, hypothesis.note)
     return tuple(note for note in notes if note)

@@ -91,7 +91,7 @@ class OldTranslateOptions:
 def translate(
     named: Annotated[
         str | None,
-        typer.Argument(metavar="DIR", help="A directory or a name; A,B is an ensemble (default: the shipped one)."),
+        typer.Argument(metavar="DIR", help="Directory or name; A,B is an ensemble (default: the shipped one)."),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Argument(metavar="[TEXT]...", help="Text (default: lines of --input or stdin).")

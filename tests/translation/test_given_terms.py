@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tongsa.decoding.search import Hypothesis
-from tongsa.translation.given_terms import GivenTerms
+from tongsa.translation.given_terms import GivenTerms, better
 from tongsa.translation.glossary import Glossary
 from tongsa.translation.options import TranslateOptions
-from tongsa.translation.sentences import Sentence
+from tongsa.translation.sentences import Translation
 from tongsa.translation.translator import Translator
 
 TEXT = "그는 준호 씨에게 어려운 소설을 보냈습니다."
@@ -61,35 +61,32 @@ def test_the_model_reads_the_terms_and_the_alignment_is_that_of_the_sentence(
         return search(sources, *more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(translator.engine, "translate", watched)
-    (found,) = translator.translate([TEXT], TranslateOptions(glossary=Glossary({"소설": "novel"}), alignment=True))
-    assert seen[0] == "그는 준호 씨에게 어려운 소설을 {=novel} 보냈습니다."
+    (found,) = translator.translate([TEXT], TranslateOptions(glossary=Glossary({"소설": "saga"}), alignment=True))
+    assert seen[:2] == [TEXT, "그는 준호 씨에게 어려운 소설을 {=saga} 보냈습니다."]
     assert "{=" not in found.text
     assert "".join(found.source_tokens).replace("▁", " ").strip() == TEXT
     assert all(place < len(found.source_tokens) for place, _ in found.alignment)
     seen.clear()
-    translator.translate(["고양이가 자요."], TranslateOptions(glossary=Glossary({"소설": "novel"})))
-    assert seen == ["고양이가 자요."]
+    translator.translate([TEXT], TranslateOptions(glossary=Glossary({"소설": "novel"})))
+    assert seen == [TEXT]  # it has the term
 
 
-def test_a_translation_with_the_mark_of_a_term_is_made_again_without(
-    translator: Translator, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = translator.engine.translate
+@pytest.mark.parametrize(
+    ("written", "is_taken"),
+    [("He sent Junho a saga.", True), ("He sent {=saga}.", False), ("He sent Junho a book.", False)],
+)
+def test_what_the_model_makes_of_given_terms_is_taken_if_it_holds_them(written: str, is_taken: bool) -> None:
+    terms = Glossary({"소설": "saga"}).find(TEXT)
+    without, given = Translation(text="He sent Junho a novel."), Translation(text=written)
+    assert better(terms, without, given) is (given if is_taken else without)
 
-    def copying(sources: list[list[int]], *more: object) -> list[list[Hypothesis]]:
-        mark = translator.subwords.target.encode("The {=novel}.")
-        if any("{=" in translator.subwords.source.decode(ids) for ids in sources):
-            return [[Hypothesis(mark, -1.0, -1.0, alignment=(0,) * len(mark))] for _ in sources]
-        return search(sources, *more)  # type: ignore[arg-type]
 
-    plain = translator.translate([TEXT])[0].text
-    monkeypatch.setattr(translator.engine, "translate", copying)
-    (found,) = translator.translate([TEXT], TranslateOptions(glossary=Glossary({"소설": "novel"})))
-    assert "novel" in plain
-    assert found.text == plain
+def test_the_alternatives_of_a_search_keep_their_alignment_too(translator: Translator) -> None:
+    found = given(translator)
+    hypotheses = [Hypothesis([1], -1.0, -1.0, alignment=(place,)) for place in range(len(found.ids) + 1)]
+    assert [one.alignment for one in found.on_sentence(hypotheses)] == [(origin,) for origin in found.origins]
 
 
 def test_terms_that_the_model_does_not_write_are_placed_all_the_same(translator: Translator) -> None:
     (found,) = translator.translate([TEXT], TranslateOptions(glossary=Glossary({"소설": "saga"})))
     assert "saga" in found.text
-    assert isinstance(translator.encode([TEXT])[0], Sentence)

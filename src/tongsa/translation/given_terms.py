@@ -2,6 +2,7 @@
 
     A man rides a bike.  ─▶  A man rides a bike {=Drahtesel}.  ─ search ─▶  Ein Mann fährt auf einem Drahtesel.
 
+Only sentences whose translation lacks a term are translated again so, and the new translation must hold more terms.
 The alignment refers to the sentence as it was: a word that is aligned to a given term belongs to the source term.
 """
 
@@ -17,8 +18,8 @@ from tongsa.text.lines import tidy
 from tongsa.text.subwords import Vocabulary
 from tongsa.translation.aligned_text import token_places
 from tongsa.translation.alignment import Span
-from tongsa.translation.glossary import Term
-from tongsa.translation.sentences import Sentence
+from tongsa.translation.glossary import Term, missing
+from tongsa.translation.sentences import Sentence, Translation
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ class GivenTerms:
         return [one._replace(alignment=tuple(self.origins[place] for place in one.alignment)) for one in found]
 
 
-def is_unread(text: str) -> bool:
-    """Return True if a translation holds the mark of a term, which the model should have read."""
-    return OPEN in text
+def better(terms: Sequence[Term], without: Translation, given: Translation) -> Translation:
+    """Return the translation with given terms if it holds more of them, and no mark that the model failed to read."""
+    uses_them = len(missing(terms, given.text)) < len(missing(terms, without.text))
+    return given if uses_them and OPEN not in given.text else without
 
 
 def _origins(places: Sequence[Span], source_place: Callable[[int], int], new: Sequence[Span]) -> list[int]:

@@ -26,8 +26,8 @@ from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
 from tongsa.translation.fallback import without_broken
 from tongsa.translation.forms import SeenForms
-from tongsa.translation.given_terms import GivenTerms, is_unread
-from tongsa.translation.glossary import Glossary, Term
+from tongsa.translation.given_terms import GivenTerms, better
+from tongsa.translation.glossary import Glossary, Term, missing
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import LENGTH_LIMIT, REPETITION_CUT, cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
@@ -231,18 +231,19 @@ class Translator:
     def _drafts(
         self, sentences: Sequence[Sentence], terms: Sequence[Sequence[Term]], search: Search
     ) -> list[Translation]:
-        """Translate sentences; a model that has learnt to use given terms is given them."""
+        """Translate sentences; a model that has learnt to use given terms is given those that it has not written."""
         sources = [sentence.ids for sentence in sentences]
+        drafts = list(self._searched(sources, search, full=True))
         if not self.card.recipe.corpus.terms:
-            return list(self._searched(sources, search, full=True))
+            return drafts
+        lacking = [place for place, draft in enumerate(drafts) if missing(terms[place], draft.text)]
         vocabulary, longest = self.subwords.source, self.card.recipe.corpus.max_tokens
-        given = [GivenTerms.write(*each, vocabulary, longest) for each in zip(sentences, terms, strict=True)]
-        found = self._found([each.ids for each in given], search)
+        given = [GivenTerms.write(sentences[place], terms[place], vocabulary, longest) for place in lacking]
+        found = self._found([each.ids for each in given], search) if given else []
         moved = [each.on_sentence(group) for each, group in zip(given, found, strict=True)]
-        drafts = dict(enumerate(self._made(sources, moved, full=True)))
-        unread = [place for place, draft in drafts.items() if is_unread(draft.text)]
-        plain = self._searched([sources[place] for place in unread], search, full=True) if unread else ()
-        return list((drafts | dict(zip(unread, plain, strict=True))).values())
+        for place, draft in zip(lacking, self._made([sources[at] for at in lacking], moved, full=True), strict=True):
+            drafts[place] = better(terms[place], drafts[place], draft)
+        return drafts
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[list[float]]:
         """Return the log-probabilities of each target's tokens and end, given its source."""

@@ -38,6 +38,20 @@ def test_everyday_sentences_are_translated(translator: Translator) -> None:
     assert score(found, list(SENTENCES.values()), "de", ["chrf"])["chrf"].score > 60, found
 
 
+def test_the_phrases_that_everybody_tries_first_are_right(translator: Translator) -> None:
+    phrases = {
+        "How are you?": "Wie geht es dir?",
+        "Good night.": "Gute Nacht.",
+        "Thank you very much.": "Vielen Dank.",
+        "What time is it?": "Wie spät ist es?",
+        "Happy birthday!": "Alles Gute zum Geburtstag!",
+        "Where are you from?": "Woher kommst du?",
+    }
+    found = [each.text for each in translator.translate(phrases)]
+    wrong = [(phrase, text) for phrase, text in zip(phrases, found, strict=True) if text != phrases[phrase]]
+    assert len(wrong) <= 1, wrong  # weights of 8 bits are not rounded alike on every machine
+
+
 def test_the_translations_have_a_confidence(translator: Translator) -> None:
     sure, unsure = translator.translate(
         ["Where is the station?", "Qxv zzkrp wob, frnd glyph?"], tongsa.TranslateOptions(tokens=True)

@@ -14,6 +14,7 @@ from tongsa.data.prepare import PrepareSettings, prepare_pairs
 from tongsa.data.spill import spilled
 from tongsa.data.terms import TermWriter, insertions, with_terms
 from tongsa.formats.pairs import Pair, Place, Reading, open_corpus
+from tongsa.text.particles import fitted
 
 PAIRS = [Pair(source, target, Place(Path("here"), 1)) for source, target in sentences(1500)]
 GIVEN = re.compile(r" \{=([^}]*)\}")
@@ -35,23 +36,43 @@ def test_a_term_stands_after_its_word_and_the_particles_of_the_word() -> None:
     assert written("as it is") == "as it is"
 
 
-def test_about_the_share_of_the_pairs_has_terms_from_its_target(writer: TermWriter) -> None:
+def test_about_the_share_of_the_pairs_has_terms_that_are_in_the_target(writer: TermWriter) -> None:
     changed = [(old, new) for old in PAIRS if (new := writer(old)) != old]
     assert 0.35 * len(PAIRS) < len(changed) < 0.55 * len(PAIRS)
     for old, new in changed:
         assert GIVEN.sub("", new.source) == old.source
-        assert new[1:] == old[1:]
         terms = GIVEN.findall(new.source)
         assert 1 <= len(terms) <= 2
         assert all(re.search(rf"\b{re.escape(term)}\b", new.target) for term in terms), new
 
 
-def test_the_terms_translate_the_words_before_them(writer: TermWriter) -> None:
-    texts = [writer(pair).source for pair in PAIRS]
+def test_half_of_the_terms_are_other_words_than_the_target_had(writer: TermWriter) -> None:
+    changed = [(old, new) for old in PAIRS if GIVEN.search((new := writer(old)).source)]
+    others = [new.target != old.target for old, new in changed]
+    assert 0.4 * len(changed) < sum(others) < 0.8 * len(changed)  # a pair may have two terms
+    for old, new in changed:
+        lost = len(old.target.split()) - len(new.target.split())
+        assert 0 <= lost <= 4  # at most two terms of three words, each replaced by one
+
+
+def test_the_terms_of_the_target_translate_the_words_before_them(writer: TermWriter) -> None:
+    kept = [new.source for old in PAIRS if (new := writer(old)).target == old.target]
     for korean, english in (("학교", "school"), ("소설", "novel"), ("친구", "friend")):
-        after = [term for text in texts for term in re.findall(rf"{korean}\w* \{{=([^}}]*)\}}", text)]
+        after = [term for text in kept for term in re.findall(rf"{korean}\w* \{{=([^}}]*)\}}", text)]
         assert after
         assert sum(english in term.lower() for term in after) >= 0.8 * len(after), (korean, after)
+
+
+def test_the_particle_after_another_korean_word_fits_it() -> None:
+    pairs = [Pair(target, source, where) for source, target, where in PAIRS]
+    writer = TermWriter.learnt([pair[:2] for pair in pairs], 1.0, 1)
+    changed = [new for old in pairs if (new := writer(old)).target != old.target]
+    assert len(changed) > 200
+    assert all(fitted(new.target, match.end()) == new.target for new in changed for match in _given_in(new))
+
+
+def _given_in(pair: Pair) -> list[re.Match[str]]:
+    return [match for term in GIVEN.findall(pair.source) for match in re.finditer(re.escape(term), pair.target)][:1]
 
 
 def test_the_same_pairs_are_chosen_every_time_and_others_with_another_seed(writer: TermWriter) -> None:

@@ -13,13 +13,14 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from tongsa.data.association import CEILING, Association, learn
 from tongsa.formats.pairs import Pair
-from tongsa.text.particles import is_hangul, without_particles
+from tongsa.text.particles import fitted, is_hangul, without_particles
 
 OPEN, CLOSE = "{=", "}"
 STRONG = 3.0
@@ -32,6 +33,8 @@ TERMS = 2
 """Most terms in a sentence."""
 WORDS = 3
 """Most words of a term."""
+REPLACED = 0.5
+"""Share of the terms that are other words than the target has."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _REST = re.compile(r"\w*")
@@ -94,9 +97,21 @@ def partners(association: Association, source: Sequence[Word], target: Sequence[
     return {i: j for i, j in best_left.items() if best_right[j] == i}
 
 
+class Linked(NamedTuple):
+    """A term of a pair: source[..:end] is translated by target[begin:stop]."""
+
+    end: int
+    begin: int
+    stop: int
+
+
 @dataclass(frozen=True)
 class TermWriter:
-    """Writes terms into the source of some pairs; the same ones for the same text and seed."""
+    """Writes terms into the source of some pairs; the same ones for the same text and seed.
+
+    Half of them are other words than the target has, and then written into the target, too. What the target has, the
+    model mostly knows by itself; what cannot be known it learns to copy.
+    """
 
     association: Association
     share: float
@@ -108,15 +123,27 @@ class TermWriter:
         pairs = [[[word.lower for word in words(text)] for text in pair] for pair in islice(texts, SAMPLE)]
         return cls(learn([(source, target) for source, target in pairs]), share, seed)
 
+    @cached_property
+    def _others(self) -> list[str]:
+        """Words of the target language to write in place of those of a pair."""
+        return sorted(word for word in self.association.targets if _long_enough(word))
+
     def __call__(self, pair: Pair) -> Pair:
         draw = random.Random(blake2b(pair.source.encode(), digest_size=8, key=str(self.seed).encode()).digest())
         if draw.random() >= self.share:
             return pair
-        terms = self._terms(pair, draw)
-        chosen = draw.sample(terms, min(len(terms), draw.randint(1, TERMS)))
-        return pair._replace(source=with_terms(pair.source, insertions(pair.source, chosen))) if chosen else pair
+        found = self._terms(pair, draw)
+        chosen = draw.sample(found, min(len(found), draw.randint(1, TERMS)))
+        source, target = [], pair.target
+        for end, begin, stop in sorted(chosen, key=lambda term: -term.begin):  # from the right, so that places stay
+            term = pair.target[begin:stop]
+            if self._others and draw.random() < REPLACED:
+                term = _like(term, draw.choice(self._others))
+                target = fitted(target[:begin] + term + target[stop:], begin + len(term))
+            source.append((end, term))
+        return pair._replace(source=with_terms(pair.source, insertions(pair.source, source)), target=target)
 
-    def _terms(self, pair: Pair, draw: random.Random) -> list[tuple[int, str]]:
+    def _terms(self, pair: Pair, draw: random.Random) -> list[Linked]:
         """Return terms that do not overlap: words, or several if they stand side by side in both texts."""
         source, target = words(pair.source), words(pair.target)
         linked = partners(self.association, source, target)
@@ -127,9 +154,9 @@ class TermWriter:
             count = 1
             while count < most and self._goes_on(linked, at, count):
                 count += 1
-            if at in linked and _long_enough(target[linked[at]]):
+            if at in linked and _long_enough(target[linked[at]].lower):
                 first, last = linked[at], linked[at] + count - 1
-                found.append((source[at + count - 1].end, pair.target[target[first].begin : target[last].end]))
+                found.append(Linked(source[at + count - 1].end, target[first].begin, target[last].end))
             at += count
         return found
 
@@ -138,5 +165,10 @@ class TermWriter:
         return at in linked and linked.get(at + count) == linked[at] + count
 
 
-def _long_enough(word: Word) -> bool:
-    return is_hangul(word.lower[-1]) or len(word.lower) >= LETTERS
+def _like(word: str, other: str) -> str:
+    """Return another word with a capital if the first one has one."""
+    return other[:1].upper() + other[1:] if word[:1].isupper() else other
+
+
+def _long_enough(word: str) -> bool:
+    return is_hangul(word[-1]) or len(word) >= LETTERS

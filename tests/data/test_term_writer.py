@@ -10,11 +10,11 @@ import pytest
 from small_translators import sentences
 from tongsa.base.progress import Silent
 from tongsa.config.presets import load_recipe
+from tongsa.data.association import Association
 from tongsa.data.prepare import PrepareSettings, prepare_pairs
 from tongsa.data.spill import spilled
 from tongsa.data.terms import TermWriter, insertions, with_terms
 from tongsa.formats.pairs import Pair, Place, Reading, open_corpus
-from tongsa.text.particles import fitted
 
 PAIRS = [Pair(source, target, Place(Path("here"), 1)) for source, target in sentences(1500)]
 GIVEN = re.compile(r" \{=([^}]*)\}")
@@ -64,15 +64,10 @@ def test_the_terms_of_the_target_translate_the_words_before_them(writer: TermWri
 
 
 def test_the_particle_after_another_korean_word_fits_it() -> None:
-    pairs = [Pair(target, source, where) for source, target, where in PAIRS]
-    writer = TermWriter.learnt([pair[:2] for pair in pairs], 1.0, 1)
-    changed = [new for old in pairs if (new := writer(old)).target != old.target]
-    assert len(changed) > 200
-    assert all(fitted(new.target, match.end()) == new.target for new in changed for match in _given_in(new))
-
-
-def _given_in(pair: Pair) -> list[re.Match[str]]:
-    return [match for term in GIVEN.findall(pair.source) for match in re.finditer(re.escape(term), pair.target)][:1]
+    known = Association({"book": {"책": 5.0}}, frozenset({"책", "사과"}))
+    pair = Pair("I bought a book.", "책을 샀다.", Place(Path("here"), 1))
+    found = {TermWriter(known, 1.0, seed)(pair)[:2] for seed in range(30)}
+    assert found == {("I bought a book {=책}.", "책을 샀다."), ("I bought a book {=사과}.", "사과를 샀다.")}
 
 
 def test_the_same_pairs_are_chosen_every_time_and_others_with_another_seed(writer: TermWriter) -> None:

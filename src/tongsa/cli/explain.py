@@ -18,6 +18,9 @@ def explain(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Sentence to translate and explain.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Page to write.")] = Path("walk-through.html"),
     values: Annotated[Path | None, typer.Option("--values", help="Write every number as JSON, too.")] = None,
+    worksheet: Annotated[
+        Path | None, typer.Option("--worksheet", help="Write a page of exercises with answers, to print, too.")
+    ] = None,
     layer: Annotated[int, typer.Option("--layer", help="Layer to show in detail, from 1.")] = 1,
     head: Annotated[int, typer.Option("--head", help="Head to show in detail, from 1.")] = 1,
     language: Annotated[str, typer.Option("--language", help="Language of the page: en or ko.")] = preferred_language(),
@@ -32,17 +35,10 @@ def explain(
 
     if language not in LANGUAGES:
         raise UsageError(f"no page in {language!r}", f"Known: {', '.join(LANGUAGES)}")
-    import json
-
-    from tongsa.base.files import write_atomically
-    from tongsa.lab.walk_through.page import as_values, draw_walk
-    from tongsa.lab.walk_through.steps import walk_through
+    from tongsa.lab.walk_through.explaining import Explained, explain_sentence
     from tongsa.translation.translator import Translator
 
     translator = Translator.load(directory, engine="native", threads=machine.threads, device=machine.device)
-    walk = walk_through(translator, text, layer=layer, head=head)
-    if values:
-        write_atomically(values, json.dumps(as_values(walk), ensure_ascii=False, allow_nan=False) + "\n")
-        print(values)
-    write_atomically(out, draw_walk(walk, language))
-    print(out)
+    wanted = Explained(page=out, values=values, worksheet=worksheet)
+    for written in explain_sentence(translator, text, wanted, layer=layer, head=head, language=language):
+        print(written)

@@ -7,4 +7,5 @@ phrases   who, what, when, where
 clauses   tense, mode, negation
 simple    sentences of one clause
 joined    relative clauses and clauses joined by -고, -지만, -아서, -(으)면
+animals   a smaller grammar for experiments
 """

@@ -19,7 +19,7 @@ say, a convention decides:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from itertools import accumulate
 from random import Random
@@ -29,7 +29,9 @@ from tongsa.demo import joined, simple
 
 Pair = tuple[str, str]
 
-PATTERNS: dict[Callable[[Random], Pair], int] = {
+Patterns = Mapping[Callable[[Random], Pair], int]
+
+PATTERNS: Patterns = {
     simple.statement: 26,
     simple.question: 8,
     simple.question_word: 8,
@@ -69,7 +71,7 @@ def write_pairs(count: int, *, seed: int) -> Iterator[Pair]:
     """`count` pairs (Korean, English), no Korean sentence twice; the same seed writes the same pairs."""
     if count < 0:
         raise UsageError(f"cannot write {count:,} sentence pairs", "Ask for 0 or more.")
-    for written, pair in enumerate(_endless(seed)):
+    for written, pair in enumerate(_endless(seed, PATTERNS)):
         if written == count:
             return
         yield pair
@@ -80,14 +82,16 @@ def held_out(korean: str) -> bool:
     return _hash(korean) % HELD_OUT == 0
 
 
-def corpus(train: int, valid: int, test: int, *, seed: int) -> tuple[list[Pair], list[Pair], list[Pair]]:
+def corpus(
+    train: int, valid: int, test: int, *, seed: int, patterns: Patterns = PATTERNS
+) -> tuple[list[Pair], list[Pair], list[Pair]]:
     """Pairs for training, validation and test; no sentence is ever in two of them, whatever the seeds and counts."""
     wanted = {"train": train, "valid": valid, "test": test}
     if min(wanted.values()) < 0:
         raise UsageError(f"cannot write {train:,}, {valid:,} and {test:,} sentence pairs", "Ask for 0 or more of each.")
     parts: dict[str, list[Pair]] = {part: [] for part in wanted}
     missing = sum(wanted.values())
-    for pair in _endless(seed) if missing else ():
+    for pair in _endless(seed, patterns) if missing else ():
         part = _part(pair[0])
         if len(parts[part]) < wanted[part]:
             parts[part].append(pair)
@@ -97,9 +101,9 @@ def corpus(train: int, valid: int, test: int, *, seed: int) -> tuple[list[Pair],
     return parts["train"], parts["valid"], parts["test"]
 
 
-def _endless(seed: int) -> Iterator[Pair]:
+def _endless(seed: int, weights: Patterns) -> Iterator[Pair]:
     rng = Random(seed)
-    patterns, thresholds = tuple(PATTERNS), tuple(accumulate(PATTERNS.values()))
+    patterns, thresholds = tuple(weights), tuple(accumulate(weights.values()))
     seen: set[str] = set()
     repeats = 0
     while True:

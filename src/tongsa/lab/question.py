@@ -28,12 +28,12 @@ LANGUAGES = ("en", "ko")
 class Effort:
     """How much is trained; chosen so that a question takes at most a few minutes on two cores."""
 
-    updates: int = 400
+    updates: int = 800
     pairs: int = 6000
-    """Pairs of the built-in grammar to train on."""
+    """Pairs of the smaller built-in grammar to train on."""
     held_out: int = 200
     """Pairs to measure perplexity and BLEU with."""
-    subwords: int = 1000
+    subwords: int = 240
     """Pieces of the vocabulary."""
 
 

@@ -1,6 +1,6 @@
-"""Small trainings on the built-in grammar: variants of one small Transformer, each with several seeds.
+"""Small trainings on a built-in grammar: variants of one small Transformer, each with several seeds.
 
-FOLDER/text/NAME/          pairs of the grammar as subwords and ids, prepared once for all variants
+FOLDER/text/NAME/          pairs of the grammar (demo/animals.py) as subwords and ids, prepared once for all variants
     trainings/NAME.SEED/   a run directory each: its checkpoint and its result.json
 
 A training with a result is not done again, so questions share those that they have in common. Several processes train
@@ -28,7 +28,9 @@ from tongsa.config import Recipe
 from tongsa.config.recipe import parse_settings
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import spilled
+from tongsa.demo import animals
 from tongsa.demo.grammar import corpus
+from tongsa.evaluation.contracts import Score
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.grid import Cell, cells, consecutive, run_grid, waiting_for
 from tongsa.lab.question import Effort, Lab, Values
@@ -52,13 +54,16 @@ BASE: dict[str, str] = {
     "model.encoder_layers": "2",
     "model.decoder_layers": "2",
     "model.dropout": "0.05",
-    "training.batch_tokens": "1500",
+    "subwords.byte_fallback": "false",
+    "training.batch_tokens": "400",
     "training.processes": "1",
     "training.peak": "0.004",
     "training.warmup": "80",
     "training.average": "1",
 }
-"""The small model, trained as the paper trains (post-norm, Eq. 3 scaled to a peak, label smoothing 0.1)."""
+"""The small model, trained as the paper trains (post-norm, Eq. 3 scaled to a peak, label smoothing 0.1).
+
+There are no pieces for bytes, which would be more than half of the vocabulary."""
 
 TRANSFORMER_ONLY = ("model.d_ff", "model.heads", "model.encoder_layers", "model.decoder_layers")
 
@@ -132,6 +137,7 @@ def train_variants(
 
     perplexity  of the held-out targets
     bleu        of greedy translations of the held-out sources
+    right       translations equal to the reference, in percent
     diverged    whether the gradient became infinite, so that the training ended early
     curve       [update, loss] while training
     and what `look` measured
@@ -195,7 +201,8 @@ def _prepare(plan: Plan) -> None:
     with waiting_for(plan.folder / "locks" / f"{plan.prepared.name}.lock", "preparing the text", plan.show):
         if done.is_file():
             return
-        train, valid, _ = corpus(plan.effort.pairs * (4 if plan.text.longest else 1), plan.effort.held_out, 0, seed=1)
+        written = plan.effort.pairs * (4 if plan.text.longest else 1)
+        train, valid, _ = corpus(written, plan.effort.held_out, 0, seed=1, patterns=animals.PATTERNS)
         if plan.text.longest:
             train = [pair for pair in train if len(pair[0].split()) <= plan.text.longest][: plan.effort.pairs]
         train += plan.text.added * plan.text.times
@@ -247,18 +254,28 @@ def _fit(plan: Plan, cell: Cell, run: Run) -> Values:
     share_prepared(Run(plan.prepared), run, plan.recipe(cell.row), dataclasses.replace(options, device="cpu"))
     trainer = Trainer(run, *run.read_job(), ProcessGroup())
     steps: list[Step] = []
+    validations: list[Mapping[str, Score]] = []
     diverged = False
     try:
-        trainer.run(Callbacks(on_update=lambda step, progress: steps.append(step)))
+        trainer.run(
+            Callbacks(
+                on_update=lambda step, progress: steps.append(step),
+                on_validation=lambda scores, progress: validations.append(scores),
+            )
+        )
     except TrainingError:  # the gradient is not finite: an answer too
         diverged = True
         save_checkpoint(run.checkpoints, named_weights(trainer.model), trainer.optimizer.state(), trainer.progress)
-    scores = trainer.objective.validate(trainer.model.eval(), SingleWorker())
+    if diverged or not validations:  # none, if it was interrupted after the last update
+        validations.append(trainer.objective.validate(trainer.model.eval(), SingleWorker()))
+    scores = validations[-1]
+    trained = _trained(run, cell.seed)
     perplexity = scores["perplexity"].score
     every = max(1, math.ceil(len(steps) / CURVE_POINTS))
     return {
         "perplexity": perplexity if perplexity < WORST_PERPLEXITY else WORST_PERPLEXITY,
         "bleu": scores["bleu"].score,
+        "right": trained.right(trained.pairs),
         "diverged": diverged,
         "parameters": sum(parameter.numel() for parameter in trainer.model.parameters()),
         "curve": [

@@ -65,12 +65,22 @@ class Trained:
             unwritable=subwords.target.unwritable,
         )
 
-    def bleu(self, pairs: Pairs) -> float:
-        """BLEU of greedy translations."""
+    def translations(self, pairs: Pairs) -> list[str]:
+        """Greedy translations of the sources."""
         sources = [self.subwords.source.encode(source) for source, _ in pairs]
         found = self.engine.translate(sources, Search(beam=1, max_ratio=1.5, max_extra=10))
-        texts = [self.subwords.target.decode(hypotheses[0].ids) for hypotheses in found]
-        return score(texts, [reference for _, reference in pairs], self.target, ["bleu"])["bleu"].score
+        return [self.subwords.target.decode(hypotheses[0].ids) for hypotheses in found]
+
+    def bleu(self, pairs: Pairs) -> float:
+        """BLEU of greedy translations."""
+        references = [reference for _, reference in pairs]
+        return score(self.translations(pairs), references, self.target, ["bleu"])["bleu"].score
+
+    def right(self, pairs: Pairs) -> float:
+        """Greedy translations that are equal to their references, in percent."""
+        found = self.translations(pairs)
+        equal = sum(text == reference for text, (_, reference) in zip(found, pairs, strict=True))
+        return 100 * equal / len(pairs)
 
     def loss(self, pairs: Pairs) -> float:
         """Mean of -log p over the tokens of the references."""

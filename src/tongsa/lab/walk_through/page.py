@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from tongsa.engines.inspection import shown
 from tongsa.lab.question import Words, words_in
+from tongsa.lab.walk_through.context import of_walk
+from tongsa.lab.walk_through.context_page import context_section
 from tongsa.lab.walk_through.steps import Step, Walk
 from tongsa.lab.walk_through.texts import PARTS, text_of
 from tongsa.pages.frame import Section, heading, page
@@ -29,6 +31,8 @@ def draw_walk(walk: Walk, language: str) -> str:
         sections.append(
             Section(key=part, title=words(english, korean), note=f"§{escape(paper)}", content="".join(drawn))
         )
+        if part == "cross":
+            sections.append(context_section(of_walk(walk), words))
     source, target = (" ".join(map(shown, side[:-1])) for side in (walk.source, walk.target))
     title = words("From a sentence to its translation", "문장에서 번역까지")
     facts = ", ".join(f"{name} {value}" for name, value in walk.facts.items())

@@ -57,6 +57,42 @@
   document.addEventListener("pointerover", inked);
   document.addEventListener("focusin", inked);
 
+  // Steps: a part shows from data-from to data-to; without a script all parts show.
+  for (const stepper of document.querySelectorAll(".stepper")) {
+    const parts = [...stepper.querySelectorAll("[data-from]")];
+    const controls = stepper.querySelector(".controls");
+    const [range, play] = [controls.querySelector("input"), controls.querySelector("[data-play]")];
+    let timer = 0;
+    const draw = () => {
+      const at = Number(range.value);
+      for (const part of parts) part.hidden = at < Number(part.dataset.from) || at > Number(part.dataset.to ?? Infinity);
+      controls.querySelector("output").textContent = `${at} / ${range.max}`;
+    };
+    const pause = () => { clearInterval(timer); timer = 0; play.textContent = play.dataset.play; };
+    const move = (by) => { range.value = Number(range.value) + by; draw(); };
+    const toggle = () => {
+      if (timer) return pause();
+      if (range.value === range.max) range.value = range.min;
+      draw();
+      play.textContent = play.dataset.pause;
+      timer = setInterval(() => { move(1); if (range.value === range.max) pause(); }, 900);
+    };
+    controls.addEventListener("click", (event) => {
+      const button = event.target.closest("button");
+      if (button === play) toggle();
+      else if (button) { pause(); move(Number(button.dataset.by)); }
+    });
+    range.addEventListener("input", () => { pause(); draw(); });
+    stepper.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (event.target.closest("button, input, a")) return;
+      if (by) { pause(); move(by); } else if (event.key === " ") toggle(); else return;
+      event.preventDefault();
+    });
+    controls.hidden = false;
+    draw();
+  }
+
   const weights = (image) => {
     const canvas = document.createElement("canvas");
     canvas.width = image.naturalWidth;

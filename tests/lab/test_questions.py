@@ -38,6 +38,7 @@ def _trained(variants: Mapping[str, object], **looks: object) -> dict[str, list[
             {
                 "perplexity": (4.0 if name == next(iter(variants)) else 9.0) + 0.1 * seed,
                 "bleu": (30.0 if name == next(iter(variants)) else 12.0) + seed,
+                "right": (90.0 if name == next(iter(variants)) else 20.0) + seed,
                 "diverged": name == "no-norm",
                 "parameters": 300_000,
                 "curve": [[1.0, 6.0], [2.0, 3.0 + 0.1 * seed]],

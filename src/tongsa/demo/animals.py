@@ -1,13 +1,14 @@
 """A smaller grammar for experiments: animals, what they are like, and what they do to each other.
 
 There are few words, so that a small model learns all of them in seconds; what it has to learn is their order. The same
-words in another order say something else (큰 개가 작은 새를 도와요, 작은 개가 큰 새를 도와요), particles and not places tell
-who does what to whom (새를 개가 도와요), the verb moves from the end to the middle, agrees with a subject that may stand
-before the object, and a clause in -고 takes its tense from the end of the sentence.
+words in another order say something else (큰 개가 작은 새를 도와요, 작은 개가 큰 새를 도와요), particles and not places
+tell who does what to whom (새를 개가 도와요), the verb moves from the end to the middle and agrees with its subject,
+and a clause in -고 takes its tense from the end of the sentence.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from tongsa.demo.english import plural, sentence, spaced, verb_group
@@ -51,7 +52,7 @@ def joined(rng: Random) -> Pair:
     return f"{korean}.", sentence(f"{first[2]} {link} {second[2]}")
 
 
-PATTERNS = {simple: 2, joined: 1}
+PATTERNS: dict[Callable[[Random], Pair], int] = {simple: 2, joined: 1}
 """What is written, and how often."""
 
 

@@ -30,12 +30,12 @@ from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import spilled
 from tongsa.demo import animals
 from tongsa.demo.grammar import corpus
-from tongsa.evaluation.contracts import Score
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.grid import Cell, cells, consecutive, run_grid, waiting_for
 from tongsa.lab.question import Effort, Lab, Values
 from tongsa.lab.trained import Trained
 from tongsa.models.weights import build_model, load_weights, named_weights
+from tongsa.runs.card import Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import SingleWorker

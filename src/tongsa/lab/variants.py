@@ -51,6 +51,7 @@ class Variants:
         """How a variant did against the baseline."""
         ours, base = self.mean(name, "perplexity").mean, self.mean(self.base, "perplexity").mean
         bleu, base_bleu = self.mean(name, "bleu").mean, self.mean(self.base, "bleu").mean
+        right, base_right = self.mean(name, "right").mean, self.mean(self.base, "right").mean
         english = {"worse": "clearly worse", "better": "clearly better", "alike": "no clear difference"}
         korean = {"worse": "확실히 나쁨", "better": "확실히 좋음", "alike": "뚜렷한 차이 없음"}
         verdict, by_bleu = self.verdict(name), self.verdict(name, "bleu")
@@ -58,9 +59,10 @@ class Variants:
         end = self.words(f"; {lost} of the trainings diverged", f". 학습 {lost}번이 발산했다") if lost else ""
         return self.words(
             f"{self.names[name]}: perplexity {ours:.3g} against {base:.3g} ({english[verdict]}), BLEU {bleu:.1f} "
-            f"against {base_bleu:.1f} ({english[by_bleu]}){end}.",
+            f"against {base_bleu:.1f} ({english[by_bleu]}), {right:.0f}% of the sentences right against "
+            f"{base_right:.0f}%{end}.",
             f"{self.names[name]}: 퍼플렉서티 {ours:.3g}, 기준 {base:.3g}({korean[verdict]}), BLEU {bleu:.1f}, 기준 "
-            f"{base_bleu:.1f}({korean[by_bleu]}){end}.",
+            f"{base_bleu:.1f}({korean[by_bleu]}), 맞게 옮긴 문장 {right:.0f}%, 기준 {base_right:.0f}%{end}.",
         )
 
     def all_told(self) -> str:
@@ -78,6 +80,7 @@ class Variants:
             words("parameters", "매개변수"),
             words("perplexity", "퍼플렉서티"),
             "BLEU",
+            words("right, %", "맞은 문장, %"),
             words("diverged", "발산"),
         ]
 
@@ -88,6 +91,7 @@ class Variants:
                 f"{int(self.of(name, 'parameters')[0]):,}",
                 self.mean(name, "perplexity").text(2),
                 self.mean(name, "bleu").text(1),
+                self.mean(name, "right").text(1),
                 f"{self.diverged(name)} / {len(self.results[name])}",
             ]
             for name, said in self.names.items()
@@ -107,9 +111,9 @@ class Variants:
                 note=words("means and 95% intervals over seeds", "시드 평균과 95% 구간"),
             ),
             intervals(
-                words("BLEU on held-out pairs", "검증 문장의 BLEU"),
-                words("higher is better", "높을수록 좋음"),
-                {said: self.mean(name, "bleu") for name, said in self.names.items()},
+                words("Held-out sentences translated right", "맞게 옮긴 검증 문장"),
+                words("percent, equal to the reference: higher is better", "정답과 같은 번역(%): 높을수록 좋음"),
+                {said: self.mean(name, "right") for name, said in self.names.items()},
                 note=words("means and 95% intervals over seeds", "시드 평균과 95% 구간"),
                 digits=1,
             ),

@@ -1,14 +1,14 @@
 """The context vector, step by step: a sum over the source where there is attention, one vector where there is none.
 
-With attention each step of the translation has a context vector of its own, c_t = Σ_j α_tj v_j, which is built here term
-by term. Without it (Sutskever et al. 2014, Cho et al. 2014) all that is known of the source is the encoder's last state.
-What it still holds of a word is measured by leaving that word out: by how much the vector then changes.
+With attention each step of the translation has a context vector of its own, c_t = Σ_j α_tj v_j, which is built here
+term by term. Without it (Sutskever et al. 2014, Cho et al. 2014) the encoder's last state is all that is known of the
+source. What it still holds of a word is measured by leaving that word out: by how much the vector then changes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -17,7 +17,6 @@ from tongsa.base.errors import UsageError
 from tongsa.engines.inspection import END, START, shown
 from tongsa.lab.walk_through.steps import Walk
 from tongsa.models.attentional import Attentional
-from tongsa.models.cells import Layers
 from tongsa.models.recurrent import Recurrent
 
 if TYPE_CHECKING:
@@ -105,5 +104,4 @@ def _squeezed(model: Recurrent, read: Tensor) -> tuple[Tensor, Tensor]:
 
 def _vector(model: Recurrent, tokens: Tensor) -> Tensor:
     """(batch, hidden): the top layer's h."""
-    states = cast(Layers, model.encode(tokens, torch.ones_like(tokens, dtype=torch.bool)))
-    return states[-1][0]
+    return model.encode(tokens, torch.ones_like(tokens, dtype=torch.bool))[-1][0]

@@ -63,13 +63,13 @@ def _summed(context: Summed, words: Words) -> str:
             f"“{escape(context.target[step])}”</h3>"
             f"{_table(words('weight α', '가중치 α'), 'α v', rows, words('context vector', '문맥 벡터'))}</div>"
         )
+    width = context.values.shape[1]
+    few = min(WIDTH, width)
     lead = words(
-        "At each step of the translation the decoder takes a weighted sum of the values of the source: every row is one "
-        f"weight times one value (its first {min(WIDTH, context.values.shape[1])} of {context.values.shape[1]} numbers), "
-        "and the last row is what has come together so far.",
+        "At each step of the translation the decoder takes a weighted sum of the values of the source. Every row is "
+        f"one weight times one value (the first {few} of its {width} numbers), and the last row is the sum so far.",
         "번역의 단계마다 디코더는 원문 밸류의 가중합을 구한다. 행 하나가 가중치 곱하기 밸류이고"
-        f"(수 {context.values.shape[1]}개 가운데 처음 {min(WIDTH, context.values.shape[1])}개), 마지막 행이 지금까지의 "
-        "합이다.",
+        f"(수 {width}개 가운데 처음 {few}개), 마지막 행이 지금까지의 합이다.",
     )
     if count < len(context.target):
         lead += words(
@@ -122,9 +122,7 @@ def told(context: Squeezed, width: int, words: Words) -> str:
     if first < final / 1.5:
         end = words(f"At the end the beginning has faded: {numbers}.", f"끝에 가면 앞부분은 희미해진다. {numbers}.")
     elif first > final * 1.5:
-        end = words(
-            f"At the end the beginning counts most: {numbers}.", f"끝에 가서도 앞부분이 더 크게 남는다. {numbers}."
-        )
+        end = words(f"At the end the beginning counts most: {numbers}.", f"앞부분이 끝까지 남는다. {numbers}.")
     else:
         end = words(f"At the end both ends count alike: {numbers}.", f"끝에 가면 앞뒤가 비슷하게 남는다. {numbers}.")
     return f"{lead} {end}"
@@ -141,7 +139,8 @@ def _named(piece: str, share: float) -> str:
 
 def _cells(values: Sequence[float], most: float) -> str:
     return "".join(
-        f'<td class="{"minus" if value < 0 else "plus"}" style="--v:{min(1.0, abs(value) / most):.2f}">{round(value, 2) + 0.0:.2f}</td>'
+        f'<td class="{"minus" if value < 0 else "plus"}" style="--v:{min(1.0, abs(value) / most):.2f}">'
+        f"{round(value, 2) + 0.0:.2f}</td>"
         for value in values
     )
 
@@ -149,8 +148,8 @@ def _cells(values: Sequence[float], most: float) -> str:
 def _table(share: str, over: str, rows: str, name: str) -> str:
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}"><table class="matrix"><thead><tr>'
-        f'<td></td><th scope="col" class="bar">{escape(share)}</th><th scope="colgroup" colspan="{WIDTH}">{over}</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f'<td></td><th scope="col" class="bar">{escape(share)}</th><th scope="colgroup" colspan="{WIDTH}">{over}</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

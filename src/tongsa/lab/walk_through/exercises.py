@@ -1,7 +1,7 @@
 """Exercises with the numbers of one model and sentence, small enough for paper and pencil.
 
-What is given is rounded, and the answers are computed from what is given: whoever calculates correctly finds them to the
-last digit shown. Where only a few of a vector's numbers are used, a note tells what the model finds with all of them.
+What is given is rounded, and the answers are computed from what is given: whoever calculates correctly finds them to
+the last digit. Where only a few of a vector's numbers are used, a note tells what the model finds with all of them.
 """
 
 from __future__ import annotations
@@ -106,10 +106,11 @@ def _position(walk: Walk) -> Exercise:
         section="3.5",
         title=("The encoding of a position", "위치 인코딩"),
         task=(
-            f"“{piece}” stands at pos = {place} (the first piece has 0). Compute the first four numbers of its encoding: "
-            "sin(pos / 10000^(2i/d_model)) and cos(pos / 10000^(2i/d_model)) for i = 0 and i = 1. Angles are in radians.",
-            f"“{piece}”의 위치는 pos = {place}이다(첫 조각이 0). 위치 인코딩의 처음 네 수를 구하라. i = 0과 i = 1에 대해 "
-            "sin(pos / 10000^(2i/d_model))과 cos(pos / 10000^(2i/d_model))이다. 각은 라디안이다.",
+            f"“{piece}” stands at pos = {place} (the first piece has 0). Compute the first four numbers of its "
+            "encoding: sin(pos / 10000^(2i/d_model)) and cos(pos / 10000^(2i/d_model)) for i = 0 and i = 1. Angles are "
+            "in radians.",
+            f"“{piece}”의 위치는 pos = {place}이다(첫 조각이 0). 위치 인코딩의 처음 네 수를 구하라. i = 0과 i = 1에 "
+            "대해 sin(pos / 10000^(2i/d_model))과 cos(pos / 10000^(2i/d_model))이다. 각은 라디안이다.",
         ),
         given=divisors,
         answer=numbers(
@@ -160,8 +161,8 @@ def _score(walk: Walk) -> Exercise:
         section="3.2.1",
         title=("How well a query and a key match", "쿼리와 키의 점수"),
         task=(
-            f"With only the first {FEW} numbers of q and k, d_k is {FEW}. Compute q · k for both keys, and q · k / √d_k. "
-            "Which of them gets the larger weight?",
+            f"With only the first {FEW} numbers of q and k, d_k is {FEW}. Compute q · k for both keys, and "
+            "q · k / √d_k. Which key gets the larger weight?",
             f"q와 k의 처음 {FEW}개 수만 쓰면 d_k는 {FEW}이다. 두 키에 대해 q · k와 q · k / √d_k를 구하라. "
             "어느 쪽의 가중치가 더 큰가?",
         ),
@@ -194,10 +195,10 @@ def _softmax(walk: Walk) -> Exercise:
         section="3.2.3",
         title=("Mask and softmax", "마스크와 소프트맥스"),
         task=(
-            f"These are the scores of “{columns[row]}” in the decoder, already divided by √d_k. Set to -∞ what the mask "
-            "hides (all that comes later), and compute exp of each score and the weights.",
-            f"디코더에서 “{columns[row]}”의 점수이며, 이미 √d_k로 나누었다. 마스크가 가리는 것(뒤에 오는 것)을 -∞로 두고 각 "
-            "점수의 exp와 가중치를 구하라.",
+            f"These are the scores of “{columns[row]}” in the decoder, already divided by √d_k. Set to -∞ what the "
+            "mask hides (all that comes later), and compute exp of each score and the weights.",
+            f"디코더에서 “{columns[row]}”의 점수이며, 이미 √d_k로 나누었다. 마스크가 가리는 것(뒤에 오는 것)을 -∞로 "
+            "두고 각 점수의 exp와 가중치를 구하라.",
         ),
         given=given,
         answer=numbers(["exp", "softmax"], columns, [powers, [power / sum(powers) for power in powers]]),
@@ -220,8 +221,8 @@ def _head(walk: Walk) -> Exercise:
         section="3.2.1",
         title=("What a head hands on", "헤드의 출력"),
         task=(
-            f"Weights of “{names[row]}”, and the first {FEW - 1} numbers of the values. Compute the weighted sum of the "
-            "values.",
+            f"Weights of “{names[row]}”, and the first {FEW - 1} numbers of the values. Compute the weighted sum of "
+            "the values.",
             f"“{names[row]}”의 가중치와 밸류의 처음 {FEW - 1}개 수다. 밸류의 가중합을 구하라.",
         ),
         given=given,
@@ -309,8 +310,8 @@ def _beam(walk: Walk, translator: Translator, model: Transformer) -> Exercise:
         task=(
             f"Beam of {BEAM}: each of the two best first pieces with its two best second pieces. Compute the "
             f"log-probability of each pair, and mark the {BEAM} that the beam keeps.",
-            f"빔 크기 {BEAM}: 가장 좋은 첫 조각 두 개와 각각의 가장 좋은 둘째 조각 두 개다. 각 쌍의 로그 확률을 구하고 빔이 "
-            f"남기는 {BEAM}개에 표시하라.",
+            f"빔 크기 {BEAM}: 가장 좋은 첫 조각 두 개와 각각의 가장 좋은 둘째 조각 두 개다. 각 쌍의 로그 확률을 구하고 "
+            f"빔이 남기는 {BEAM}개에 표시하라.",
         ),
         given=given,
         answer=numbers(rows, ["log p", MARK], [[total, float(place in kept)] for place, total in enumerate(sums)]),
@@ -345,8 +346,8 @@ def _penalty(walk: Walk, translator: Translator) -> list[Exercise]:
             task=(
                 f"Compute lp(Y) = ((5 + |Y|) / 6)^{alpha:g} and log P(Y|X) / lp(Y) for two translations. "
                 "Which one is better? |Y| counts the end, too.",
-                f"두 번역의 lp(Y) = ((5 + |Y|) / 6)^{alpha:g}와 log P(Y|X) / lp(Y)를 구하라. 어느 쪽이 더 좋은가? |Y|에는 "
-                "문장의 끝도 들어간다.",
+                f"두 번역의 lp(Y) = ((5 + |Y|) / 6)^{alpha:g}와 log P(Y|X) / lp(Y)를 구하라. 어느 쪽이 더 좋은가? "
+                "|Y|에는 문장의 끝도 들어간다.",
             ),
             given=given,
             answer=numbers(names, ["lp(Y)", "log P / lp"], ranked),

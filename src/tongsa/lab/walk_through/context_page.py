@@ -108,8 +108,8 @@ def told(context: Squeezed, width: int, words: Words) -> str:
     lead = words(
         f"The decoder is given nothing but this vector: {width} numbers for {count} pieces, and no more for a longer "
         "sentence. A bar tells by how much the vector changes, relative to its length, if a piece is left out.",
-        f"디코더가 받는 것은 이 벡터뿐이다. 조각 {count}개에 수 {width}개이며, 문장이 길어져도 늘지 않는다. 막대는 그 조각을 "
-        "뺐을 때 벡터가 자기 길이에 비해 얼마나 바뀌는지를 뜻한다.",
+        f"디코더가 받는 것은 이 벡터뿐이다. 조각 {count}개에 수 {width}개이며, 문장이 길어져도 늘지 않는다. 막대는 그 "
+        "조각을 뺐을 때 벡터가 자기 길이에 비해 얼마나 바뀌는지를 뜻한다.",
     )
     if count < 3:
         return lead

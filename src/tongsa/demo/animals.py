@@ -12,7 +12,7 @@ from collections.abc import Callable
 from random import Random
 
 from tongsa.demo.english import plural, sentence, spaced, verb_group
-from tongsa.demo.hangul import OBJECT, SUBJECT, Predicate, attach
+from tongsa.text.hangul import OBJECT, SUBJECT, Predicate, attach
 
 Pair = tuple[str, str]
 

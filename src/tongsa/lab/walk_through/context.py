@@ -72,7 +72,7 @@ def of_recurrent(translator: Translator, sentence: str) -> Context:
     assert isinstance(model, Recurrent | Attentional), "others have a walk-through, or are refused"
     ((_, ids),) = translator.encode([sentence])
     if not ids:
-        raise UsageError("there is no text to explain")
+        raise UsageError("there is no text to walk through")
     special = translator.native.special
     written = translator.native.translate([ids], translator.search)[0][0].ids
     read = torch.tensor([[*ids, special.end]])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 START = "<start>"
 END = "</s>"
-POSITIONS = 64
-"""Fewest positions shown, so that the waves of §3.5 are visible for short sentences too."""
+POSITIONS = 256
+"""Positions shown, so that the waves of §3.5 are visible for short sentences too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ def _fits(kind: Kind) -> bool:
 
 def payload(inspection: Inspection) -> dict[str, object]:
     """Return plain values for JSON: weights are [layer][head][query][key]; lists are empty for a
-    kind that the model lacks."""
+    kind that the model lacks. A table of sinusoids is left out."""
     weights = {kind.name: [_rounded(layer, 4) for layer in kind.layers] for kind in inspection.kinds()}
     facts, table = inspection.facts, inspection.positions
     return {
@@ -144,8 +144,17 @@ def payload(inspection: Inspection) -> dict[str, object]:
         "d_model": facts.d_model,
         "d_k": facts.d_k,
         "positions": facts.positions,
-        "position_table": None if table is None else _rounded(table[:POSITIONS], 2),
+        "position_width": 0 if table is None else table.shape[1],
+        "position_table": None if table is None or _is_sinusoidal(table) else _rounded(table[:POSITIONS], 2),
     }
+
+
+def _is_sinusoidal(table: Tensor) -> bool:
+    """Whether a page can compute the table itself (§3.5): with d_model 512 it is half a megabyte."""
+    from tongsa.models.embeddings import sinusoids
+
+    length, width = table.shape
+    return width % 2 == 0 and bool((table.cpu() - sinusoids(length, width)).abs().max() < 1e-5)
 
 
 def _rounded(values: Tensor, digits: int) -> object:

@@ -13,6 +13,7 @@ from tongsa.pages.markup import data, escape
 MODULES = (
     "language.js",
     "attention/texts.js",
+    "attention/experiment_texts.js",
     "attention/dom.js",
     "attention/tokens.js",
     "attention/colours.js",
@@ -23,11 +24,16 @@ MODULES = (
     "attention/lines.js",
     "attention/heatmap.js",
     "attention/positions.js",
+    "attention/asking.js",
+    "attention/interventions.js",
+    "attention/beam.js",
+    "attention/training.js",
+    "attention/numbers.js",
     "attention/view.js",
     "attention/standalone.js",
 )
 """JavaScript modules, each after the modules that it imports."""
-STYLES = ("colours.css", "attention/view.css", "attention/standalone.css")
+STYLES = ("colours.css", "attention/view.css", "attention/experiments.css", "attention/standalone.css")
 HEIGHT = 860
 """Height of the frame in a notebook, in pixels: room for the formula, the heads and a sentence of twelve tokens."""
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"[^\"]+\";\n", re.MULTILINE)

@@ -12,6 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
 
+from tests.server.page import experiments
+
 import tongsa
 
 STATIC = Path(tongsa.__file__).parent / "server" / "page"
@@ -101,8 +103,16 @@ class Handler(BaseHTTPRequestHandler):
             return
         body = json.loads(raw)
         self.service.asked.append((self.path, body))
-        if self.path == "/api/attention":
-            self.answer(attention(body, self.service.lacks))
+        seen = attention(body, self.service.lacks)
+        answers: dict[str, Callable[[], Any]] = {
+            "/api/attention": lambda: seen,
+            "/api/interventions": lambda: experiments.intervened(body),
+            "/api/beam": lambda: experiments.searched(body),
+            "/api/training": lambda: experiments.trained(body, seen),
+            "/api/numbers": lambda: experiments.numbers(body, seen),
+        }
+        if self.path in answers:
+            self.answer(answers[self.path]())
             return
         time.sleep(self.service.slow.get(body["q"], 0))
         if self.service.refuse:
@@ -170,7 +180,9 @@ def attention(body: dict[str, Any], lacks: set[str]) -> dict[str, Any]:
         "d_model": 16,
         "d_k": 0 if lacks else 4,
         "positions": "" if lacks else "sinusoidal",
-        "position_table": None if lacks else [[((p * (i + 1)) % 7 - 3) / 3 for i in range(16)] for p in range(20)],
+        "position_width": 0 if lacks else 16,
+        "position_table": None,
+        "translatedText": " ".join(token.removeprefix("▁") for token in target[:-1]),
     }
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 from playwright.sync_api import expect
 from tests.server.page.service import HEADS, LAYERS, Open, Service
+
+from tongsa.models.embeddings import sinusoids
 
 
 @pytest.fixture
@@ -94,10 +97,15 @@ def test_the_figure_of_the_paper_chooses_a_kind_too(looking: Any) -> None:
 def test_positions_are_a_heat_map_with_a_wave_for_each_dimension(looking: Any) -> None:
     choose(looking, "Kind of attention", "Positions")
     expect(looking.locator(".av-table")).to_be_visible()
-    assert looking.locator(".av-table").evaluate("one => [one.width, one.height]") == [16, 20]
+    assert looking.locator(".av-table").evaluate("one => [one.width, one.height]") == [16, 256]
     expect(looking.locator(".av-positions-reading")).to_contain_text("a sine with a wavelength of 6.3 positions")
     looking.get_by_role("slider", name="Dimension").fill("3")
     expect(looking.locator(".av-positions-reading")).to_contain_text("3: a cosine with a wavelength of 19.9 positions")
+
+
+def test_the_page_computes_the_sinusoids_of_the_model(page: Any) -> None:
+    made = page.evaluate("import('/static/kit/attention/positions.js').then((one) => one.sinusoidTable(256, 16))")
+    torch.testing.assert_close(torch.tensor(made), sinusoids(256, 16), atol=1e-5, rtol=0)
 
 
 def test_a_model_says_which_kinds_it_lacks(open_page: Open, service: Service) -> None:

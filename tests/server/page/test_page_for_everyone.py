@@ -11,6 +11,8 @@ from tests.server.page.service import Open, Service
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 KINDS = ["Encoder self-attention", "Decoder self-attention", "Encoder–decoder attention", "Positions"]
+EXPERIMENTS = {"Interventions": ".ex-head", "Beam search": ".bt-node", "Training": ".tr-list li"}
+"""Each with what is there when it is drawn."""
 HANGUL = re.compile("[가-힣]")
 
 
@@ -82,12 +84,22 @@ def test_nothing_is_wider_than_a_phone(open_page: Open) -> None:
     for kind in KINDS:
         page.get_by_role("radio", name=kind).check(force=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, kind
+    for kind, drawn in EXPERIMENTS.items():
+        page.get_by_role("radio", name=kind).check(force=True)
+        expect(page.locator(drawn).first).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, kind
+        assert small_targets(page) == [], kind
     panes = [page.locator(pane).bounding_box() for pane in ("#source", "#target")]
     assert panes[1]["y"] >= panes[0]["y"] + panes[0]["height"]  # one above the other
-    small = page.locator("button:visible, select:visible").evaluate_all(
+    assert small_targets(page) == []
+
+
+def small_targets(page: Any) -> list[str]:
+    """Buttons and selects that a finger does not hit."""
+    found: list[str] = page.locator("button:visible, select:visible").evaluate_all(
         "all => all.filter(one => one.getBoundingClientRect().height < 24).map(one => one.outerHTML)"
     )
-    assert small == []
+    return found
 
 
 def test_a_tap_follows_a_word_on_a_phone(open_page: Open) -> None:
@@ -119,7 +131,9 @@ def test_the_language_of_the_page_can_be_changed_and_is_kept(page: Any) -> None:
     expect(page.get_by_label("번역할 글")).to_be_visible()
 
 
-@pytest.mark.parametrize(("texts", "least"), [("texts.js", 60), ("kit/attention/texts.js", 40)])
+@pytest.mark.parametrize(
+    ("texts", "least"), [("texts.js", 60), ("kit/attention/texts.js", 40), ("kit/attention/experiment_texts.js", 60)]
+)
 def test_both_interfaces_say_the_same_things(page: Any, texts: str, least: int) -> None:
     text = page.evaluate(f"fetch('static/{texts}').then((answer) => answer.text())")
     english, korean = text.split("  ko: {")[0], text.split("  ko: {")[1].split("\n};")[0]
@@ -173,6 +187,13 @@ def test_axe_finds_no_serious_fault(open_page: Open, axe: str, scheme: str, sett
     page.locator(".av-column.query .av-word").nth(1).click()
     for kind in KINDS:
         page.get_by_role("radio", name=kind).check(force=True)
+        assert faults(page, axe) == [], kind
+    for kind, drawn in EXPERIMENTS.items():
+        page.get_by_role("radio", name=kind).check(force=True)
+        expect(page.locator(drawn).first).to_be_visible()
+        if kind == "Interventions":
+            page.locator(drawn).first.click()
+            expect(page.locator(".ex-pair")).to_be_visible()
         assert faults(page, axe) == [], kind
 
 

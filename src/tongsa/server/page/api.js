@@ -31,6 +31,11 @@ export async function attention(values, signal) {
   return post("api/attention", values, signal);
 }
 
+// An experiment with the model: interventions, beam, training or numbers.
+export async function experiment(name, values) {
+  return post(`api/${name}`, values);
+}
+
 // The address of the translated file; an address outside this service is refused.
 export async function translateFile(file, source, target, signal) {
   const body = new FormData();

@@ -1,6 +1,6 @@
 // The attention view below the panes: inspects one sentence of the text while it is open.
 
-import { attention as fetchAttention } from "./api.js";
+import { attention as fetchAttention, experiment } from "./api.js";
 import { el } from "./kit/attention/dom.js";
 import { attentionView } from "./kit/attention/view.js";
 
@@ -13,7 +13,18 @@ export function sentences(text, language) {
 }
 
 export function attentionPanel({ button, inside, box, select, status, root, texts, errorText }) {
-  const view = attentionView(root, (...given) => texts()(...given));
+  let pair = null; // the sentence that is shown, its languages and its translation
+  const sentence = () => ({ q: pair.q, source: pair.source, target: pair.target });
+  const ask = {
+    get sentence() { return pair.q; },
+    experiments: (data) => (data.architecture === "transformer" ? ["interventions", "beam", "training"] : ["beam", "training"]),
+    explain: (error) => errorText(error),
+    intervene: ({ instead, ...change }) => experiment("interventions", { ...sentence(), ...change, ...(instead === null ? {} : { instead }) }),
+    beam: (width) => experiment("beam", { ...sentence(), ...(width === null ? {} : { beam: width }) }),
+    training: (update) => experiment("training", { ...pair, ...(update === null ? {} : { update }) }),
+    numbers: (head) => experiment("numbers", { ...pair, head }),
+  };
+  const view = attentionView(root, (...given) => texts()(...given), ask);
   let given = null;
   let current = null;
   let shown = "";
@@ -68,6 +79,7 @@ export function attentionPanel({ button, inside, box, select, status, root, text
       if (current !== mine) return;
       shown = key;
       status.textContent = "";
+      pair = { q, source, target, translation: answer.translatedText };
       view.show(answer);
     } catch (error) {
       if (error.name === "AbortError" || current !== mine) return;

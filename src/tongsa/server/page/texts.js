@@ -1,5 +1,6 @@
-// All texts of this page, in English and Korean; the attention view has its own.
+// All texts of this page, in English and Korean; the attention view and its experiments have their own.
 
+import { EXPERIMENT_TEXTS } from "./kit/attention/experiment_texts.js";
 import { ATTENTION_TEXTS } from "./kit/attention/texts.js";
 import { speaker as speakerOf } from "./kit/language.js";
 
@@ -146,5 +147,5 @@ const STRINGS = {
 
 // A function from keys to texts in this language.
 export function textsIn(language) {
-  return speakerOf(language, { [language]: { ...STRINGS[language], ...ATTENTION_TEXTS[language] } });
+  return speakerOf(language, { [language]: { ...STRINGS[language], ...ATTENTION_TEXTS[language], ...EXPERIMENT_TEXTS[language] } });
 }

@@ -5,6 +5,13 @@ import { el, math } from "./dom.js";
 const mi = (name) => math("mi", name);
 const mo = (name) => math("mo", name);
 
+// A bracket as high as the letters beside it; others grow with what stands in the same row.
+const small = (name) => {
+  const made = mo(name);
+  made.setAttribute("stretchy", "false");
+  return made;
+};
+
 function word(name) {
   const made = math("mi", name);
   made.setAttribute("mathvariant", "normal");
@@ -25,7 +32,7 @@ export function formula() {
   root.append(
     math(
       "mrow",
-      word("Attention"), mo("("), letter("Q"), mo(","), letter("K"), mo(","), letter("V"), mo(")"),
+      word("Attention"), small("("), letter("Q"), mo(","), letter("K"), mo(","), letter("V"), small(")"),
       mo("="),
       math("mrow", word("softmax"), mo("("), math("mfrac", product, scale), mo(")")),
       letter("V"),
@@ -43,9 +50,9 @@ export function sinusoids() {
     root.append(
       math(
         "mrow",
-        math("msub", word("PE"), math("mrow", mo("("), word("pos"), mo(","), ...index, mo(")"))),
+        math("msub", word("PE"), math("mrow", small("("), word("pos"), mo(","), ...index, small(")"))),
         mo("="),
-        word(wave), mo("("), word("pos"), mo("/"), math("msup", math("mn", "10000"), exponent), mo(")"),
+        word(wave), small("("), word("pos"), mo("/"), math("msup", math("mn", "10000"), exponent), small(")"),
       ),
     );
     return root;

@@ -3,28 +3,36 @@
 import { svg } from "./dom.js";
 
 const WIDTH = 84;
+const NORM = ["Add & Norm"];
 const BOXES = [
   // x, y, height, lines, kind
-  [26, 214, 34, ["Multi-Head", "Attention"], "encoder"],
-  [26, 168, 26, ["Feed Forward"], null],
-  [142, 214, 34, ["Masked Multi-", "Head Attention"], "decoder"],
-  [142, 154, 34, ["Multi-Head", "Attention"], "cross"],
-  [142, 108, 26, ["Feed Forward"], null],
+  [26, 264, 34, ["Multi-Head", "Attention"], "encoder"],
+  [26, 244, 16, NORM, null],
+  [26, 202, 26, ["Feed Forward"], null],
+  [26, 182, 16, NORM, null],
+  [142, 264, 34, ["Masked Multi-", "Head Attention"], "decoder"],
+  [142, 244, 16, NORM, null],
+  [142, 194, 34, ["Multi-Head", "Attention"], "cross"],
+  [142, 174, 16, NORM, null],
+  [142, 132, 26, ["Feed Forward"], null],
+  [142, 112, 16, NORM, null],
   [142, 62, 20, ["Linear"], null],
   [142, 34, 20, ["Softmax"], null],
-  [26, 312, 20, ["Embedding"], null],
-  [142, 312, 20, ["Embedding"], null],
+  [26, 350, 20, ["Embedding"], null],
+  [142, 350, 20, ["Embedding"], null],
 ];
 const FLOW = [
-  "M68 352V332", "M68 312V296", "M68 276V248", "M68 214V194", "M68 168V136H112V171H142",
-  "M184 352V332", "M184 312V296", "M184 276V248", "M184 214V188", "M184 154V134", "M184 108V82", "M184 62V54", "M184 34V18",
+  "M68 390V370", "M68 350V334", "M68 314V298", "M68 244V228", "M68 182V163H118V211H142",
+  "M184 390V370", "M184 350V334", "M184 314V298", "M184 244V228", "M184 174V158", "M184 112V82", "M184 62V54", "M184 34V18",
 ];
+// What a sublayer adds to: x + Sublayer(x), around each of them.
+const AROUND = ["M68 307H19V252H26", "M68 237H19V190H26", "M184 307H233V252H226", "M184 237H233V182H226", "M184 167H233V120H226"];
 
 export function stack({ kind, available, layers, choose, t }) {
   const marker = "av-arrow";
   const picture = svg(
     "svg",
-    { class: "av-stack", viewBox: "0 0 252 372", "aria-hidden": "true" },
+    { class: "av-stack", viewBox: "0 0 252 410", "aria-hidden": "true" },
     svg(
       "defs",
       {},
@@ -34,13 +42,13 @@ export function stack({ kind, available, layers, choose, t }) {
         svg("path", { d: "M0 0L6 3L0 6z", class: "av-tip" }),
       ),
     ),
-    frame(14, 150, 108, 110, layers.encoder ? `${layers.encoder} ×` : "N ×", "start"),
-    frame(130, 96, 108, 164, layers.decoder ? `${layers.decoder} ×` : "N ×", "end"),
-    ...FLOW.map((d) => svg("path", { class: "av-flow", d, "marker-end": `url(#${marker})` })),
-    text(68, 366, t("av.inputs")),
-    text(184, 366, t("av.outputs")),
+    frame(14, 174, 108, 138, layers.encoder ? `${layers.encoder} ×` : "N ×", "start"),
+    frame(130, 104, 108, 208, layers.decoder ? `${layers.decoder} ×` : "N ×", "end"),
+    ...[...FLOW, ...AROUND].map((d) => svg("path", { class: "av-flow", d, "marker-end": `url(#${marker})` })),
+    text(68, 404, t("av.inputs")),
+    text(184, 404, t("av.outputs")),
     text(184, 12, t("av.probabilities")),
-    ...[68, 184].map((x) => wave(x, 286)),
+    ...[68, 184].map((x) => wave(x, 324)),
     ...BOXES.map(box),
   );
 

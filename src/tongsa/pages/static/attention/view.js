@@ -1,31 +1,52 @@
 // The attention view: a kind, a layer and a head are chosen; heat map and lines show its weights.
 
+import { beamTree } from "./beam.js";
 import { KINDS, MEAN, sharpest, sides, strongest, weights } from "./data.js";
 import { el, radios } from "./dom.js";
 import { formula } from "./formula.js";
 import { heads } from "./heads.js";
 import { heatmap } from "./heatmap.js";
+import { interventions, nothingDone } from "./interventions.js";
 import { lines } from "./lines.js";
+import { headNumbers } from "./numbers.js";
 import { positions } from "./positions.js";
 import { stack } from "./stack.js";
 import { percent, shown } from "./tokens.js";
+import { overTraining } from "./training.js";
 
 const PACE = 1100;
+const EXPERIMENTS = ["interventions", "beam", "training"];
 
-export function attentionView(root, t) {
+// What the reader did in the experiments with one sentence; where there is little room, pruned branches are not drawn at first.
+function newExperiments(roomy) {
+  return {
+    interventions: nothingDone(),
+    beam: { answer: null, alpha: null, pruned: roomy, chosen: 0 },
+    training: { answers: new Map(), updates: null, at: 0, kind: "cross", layer: null, head: MEAN },
+    numbers: { open: false, matrix: "scores", answers: new Map() },
+  };
+}
+
+// `ask` answers what the experiments ask (asking.js); without it there are none.
+export function attentionView(root, t, ask = null) {
   const state = { kind: null, layer: 0, head: MEAN, followed: null, pinned: false, dimension: 0 };
   let data = null;
+  let experiments = null;
   let pictures = [];
   let reading = null;
   let playing = null;
 
   function available() {
-    return [...KINDS.filter((kind) => data[kind].length), ...(data.position_table ? ["positions"] : [])];
+    const able = (name) => ask?.experiments(data).includes(name);
+    return [...KINDS.filter((kind) => data[kind].length), ...(data.positions ? ["positions"] : []), ...EXPERIMENTS.filter(able)];
   }
+
+  const attends = () => KINDS.some((kind) => data[kind].length);
 
   // What was chosen before stays chosen where the new sentence's model has it.
   function show(fresh) {
     data = fresh;
+    experiments = newExperiments(root.clientWidth >= 720);
     const able = available();
     if (!able.includes(state.kind)) choose({ kind: able.includes("cross") ? "cross" : able[0] ?? null });
     else choose({});
@@ -66,7 +87,8 @@ export function attentionView(root, t) {
 
   function top() {
     const able = available();
-    const options = [...KINDS, "positions"].map((kind) => ({
+    const offered = EXPERIMENTS.filter((name) => able.includes(name));
+    const options = [...KINDS, "positions", ...offered].map((kind) => ({
       value: kind,
       content: t(`av.kind.${kind}`),
       disabled: !able.includes(kind),
@@ -76,11 +98,20 @@ export function attentionView(root, t) {
       name: "av-kind", kind: "av-kinds", label: t("av.kinds"), options, value: state.kind, choose: (kind) => choose({ kind }),
     });
     const lacking = KINDS.filter((kind) => !data[kind].length).map((kind) => t(`av.kind.${kind}`));
-    const note = lacking.length ? el("p", { class: "av-lacking" }, t("av.lacking", { kinds: lacking.join(", ") })) : null;
+    const lacks = lacking.length ? el("p", { class: "av-lacking" }, t("av.lacking", { kinds: lacking.join(", ") })) : null;
+    const note = attends() ? lacks : el("p", { class: "av-none" }, nothing());
     return el("div", { class: "av-top" }, chosen, note);
   }
 
+  // An experiment has the whole width.
+  function experiment() {
+    const given = { data, ask, t, kept: experiments[state.kind], room: Math.max(260, wide() - 34) };
+    const made = { interventions, beam: beamTree, training: overTraining }[state.kind](given);
+    return el("div", { class: "av-body alone" }, el("div", { class: "av-main" }, made));
+  }
+
   function body() {
+    if (EXPERIMENTS.includes(state.kind)) return experiment();
     const main = el("div", { class: "av-main" });
     const transformer = data.architecture === "transformer";
     const layers = { encoder: data.encoder.length, decoder: data.cross.length };
@@ -94,6 +125,7 @@ export function attentionView(root, t) {
       main.append(positions({ data, dimension: state.dimension, t, choose: (dimension) => { state.dimension = dimension; } }));
     } else {
       main.append(...explanation(transformer), choosers(), picture(), readout(), legend());
+      if (ask?.numbers && transformer && data.d_k) main.append(headNumbers({ data, ask, state, kept: experiments.numbers, t }));
     }
     return whole;
   }

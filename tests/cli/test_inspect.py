@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,25 @@ def test_what_cannot_be_shown_is_told(
     tongsa: Tongsa, whole_translator: Path, given: tuple[str, ...], told: str
 ) -> None:
     assert told in tongsa.refuses("inspect", whole_translator, "자요.", "--to-text", "It.", *given)
+
+
+def test_a_page_can_have_experiments_stored_in_it(tongsa: Tongsa, whole_translator: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a.html"
+    done = tongsa("inspect", whole_translator, "고양이가 자요.", "--to-text", "The cat.", "--experiments", "--out", out)
+    assert done.code == 0, done.err
+    found = re.search(r'id="data">(.*?)</script>', out.read_text(encoding="utf-8"))
+    assert found
+    values = json.loads(found[1])
+    heads = [
+        f"{kind}.{layer + 1}.{head + 1}"
+        for kind in ("encoder", "decoder", "cross")
+        for layer, weights in enumerate(values[kind])
+        for head in range(len(weights))
+    ]
+    others = ["scale", "cross", "positions.none", "positions.shuffled"]
+    assert list(values["experiments"]["interventions"]) == [*heads, *others]
+    assert values["experiments"]["beam"]["hypotheses"]
+    assert tongsa("inspect", whole_translator, "자요.", "--experiments").code == 2
 
 
 def test_a_blank_sentence_is_refused(tongsa: Tongsa, whole_translator: Path) -> None:

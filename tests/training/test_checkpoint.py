@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,16 @@ from torch import Tensor
 from tongsa.data.batches import Position
 from tongsa.evaluation.metrics import METRICS
 from tongsa.training import checkpoint as module
-from tongsa.training.checkpoint import Progress, average, checkpoints, latest, prune, save_checkpoint, to_average
+from tongsa.training.checkpoint import (
+    Progress,
+    average,
+    checkpoints,
+    latest,
+    prune,
+    save_checkpoint,
+    spread,
+    to_average,
+)
 
 
 def save(root: Path, update: int, score: float | None = None) -> dict[str, Tensor]:
@@ -106,6 +116,26 @@ def test_prune_keeps_the_best_for_the_average(tmp_path: Path) -> None:
     newest = latest(tmp_path)
     assert newest is not None
     assert newest.update == 6
+
+
+def test_snapshots_stay_from_the_whole_training_and_change_no_average(tmp_path: Path) -> None:
+    for update in range(1, 41):
+        save(tmp_path, update, float(update % 7))
+        prune(tmp_path, keep=3, best_by=METRICS["bleu"], snapshots=6)
+    kept = updates(tmp_path)
+    best = to_average(checkpoints(tmp_path), 3, best_by=METRICS["bleu"])
+    assert {each.update for each in best} == {27, 34, 20}, "as without snapshots"
+    assert {1, 39, 40} <= set(kept)
+    assert len(kept) <= 6 + 3 + 2
+    steps = [later / earlier for earlier, later in pairwise(spread(kept, 6))]
+    assert max(steps) < 4, "no long part of the training is missing"
+
+
+def test_spread_keeps_the_ends_and_as_many_as_it_may() -> None:
+    assert spread([1, 2, 3, 100, 101, 102], 3) == [1, 3, 102]
+    assert spread([5, 6, 7], 12) == [5, 6, 7]
+    assert spread([5, 6, 7], 0) == []
+    assert spread([5, 6, 7], 1) == [7]
 
 
 def test_a_score_of_0_is_the_worst_one_and_not_a_missing_one(tmp_path: Path) -> None:

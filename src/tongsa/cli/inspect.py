@@ -12,6 +12,7 @@ from tongsa.cli.options import Directory, MachineOptions, grouped
 
 if TYPE_CHECKING:
     from tongsa.engines.inspection import Inspection, Kind
+    from tongsa.translation.translator import Translator
 
 KINDS = {"encoder-decoder": "cross", "encoder": "encoder", "decoder": "decoder"}
 FORMATS = (".html", ".png", ".svg")
@@ -27,6 +28,10 @@ def inspect(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write a page (.html) or a picture (.png, .svg).")
     ] = None,
+    experiments: Annotated[
+        bool,
+        typer.Option("--experiments", help="Page: add heads switched off, the beam search and the checkpoints."),
+    ] = False,
     kind: Annotated[str, typer.Option("--kind", help="encoder-decoder, encoder or decoder.")] = "encoder-decoder",
     layer: Annotated[int | None, typer.Option("--layer", help="Layer, from 1 (by default the clearest one).")] = None,
     head: Annotated[int | None, typer.Option("--head", help="Head, from 1 (by default the mean of all heads).")] = None,
@@ -42,6 +47,8 @@ def inspect(
     suffix = out.suffix.lower() if out else ""
     if out and suffix not in FORMATS:
         raise UsageError(f"{out}: the name must end in {', '.join(FORMATS)}")
+    if experiments and suffix != ".html":
+        raise UsageError("--experiments are part of a page", "Add:  --out attention.html")
     from tongsa.translation.translator import Translator
 
     translator = Translator.load(directory, engine="native", threads=machine.threads, device=machine.device)
@@ -59,12 +66,22 @@ def inspect(
     if suffix == ".html":
         from tongsa.pages.attention import page
 
-        write_atomically(out, page(seen))
+        stored = _experiments(translator, directory, text, seen) if experiments else None
+        write_atomically(out, page(seen, stored))
     else:
         from tongsa.pages import attention_picture as picture
 
         write_atomically(out, picture.draw(seen, *_choice(seen, kind, layer, head), suffix[1:]))
     print(out)
+
+
+def _experiments(translator: Translator, directory: Path, text: str, seen: Inspection) -> dict[str, object]:
+    from tongsa.lab.teaching import stored_experiments
+    from tongsa.pages.attention import sentence
+    from tongsa.runs.directory import Run
+    from tongsa.runs.names import find_translator
+
+    return stored_experiments(translator, Run(find_translator(directory)), text, sentence(seen.target_tokens))
 
 
 def _choice(seen: Inspection, name: str, layer: int | None, head: int | None) -> tuple[Kind, int, int | None]:

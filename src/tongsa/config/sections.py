@@ -143,6 +143,8 @@ class TrainingSection:
     """Checkpoints averaged into the final weights (§6.1: the last 5); 1 means no averaging."""
     average_of: Literal["last", "best"] = "last"
     """Which checkpoints to average: the last ones, or those with the best validation scores."""
+    snapshots: int = 0
+    """Further checkpoints to keep, spread over the whole training, to look back at it (0: none)."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """Number format of matrix products on a GPU; weights and sums stay float32."""
 
@@ -155,6 +157,7 @@ class TrainingSection:
             warmup=(1, MANY),
             validation_pairs=(1, MANY),
             average=(1, 1000),
+            snapshots=(0, 1000),
             chunk_tokens=(0, MANY),
             processes=(0, 4096),
             peak=(0, 1000),

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from tongsa.engines.inspection import END, payload
 from tongsa.lab.head_numbers import head_numbers
-from tongsa.lab.interventions import PLACES, Effect, Head, encoded
+from tongsa.lab.interventions import PLACES, Baseline, Effect, Head, Intervention, attentions, encoded
 from tongsa.lab.over_training import snapshot, updates
+from tongsa.models.transformer import Transformer
 from tongsa.text.lines import tidy
+from tongsa.training.checkpoint import spread
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 MAX_BEAM = 10
 """Hypotheses of a beam that is drawn."""
+SNAPSHOTS = 12
+"""Checkpoints in a file."""
 
 
 def intervention_values(effect: Effect) -> Values:
@@ -50,10 +54,11 @@ def intervention_values(effect: Effect) -> Values:
 
 
 def number_values(translator: Translator, sentence: str, translation: str, head: Head) -> Values:
-    """Each matrix as rows; None stands for -inf, which JSON cannot write."""
+    """Each matrix as rows, and the tokens of the target; None stands for -inf, which JSON cannot write."""
     source, target = pair_ids(translator, sentence, translation)
     found = head_numbers(translator, source, target, head)
-    return {name: _rows(values) for name, values in vars(found).items()}
+    tokens = [*translator.subwords.target.pieces(target), END]
+    return {"target": tokens, **{name: _rows(values) for name, values in vars(found).items()}}
 
 
 def beam_values(translator: Translator, sentence: str, beam: int | None = None) -> Values:
@@ -106,7 +111,42 @@ def training_values(
         "update": found.update,
         "translation": found.translation,
         "log_probability": round(found.log_probability, 4),
+        "target": weights["target"],
         **{place: weights[place] for place in PLACES},
+    }
+
+
+def stored_experiments(translator: Translator, run: Run, sentence: str, translation: str) -> Values:
+    """The answers that a file without a server needs: each change alone, the beam, checkpoints of all the training."""
+    found: Values = {"beam": beam_values(translator, sentence)}
+    if type(translator.native.model) is Transformer:
+        baseline = Baseline(translator, sentence)
+        found["interventions"] = {
+            name: intervention_values(baseline.effect(what)) for name, what in _changes(translator.native.model).items()
+        }
+    chosen = spread(updates(run), SNAPSHOTS)
+    if chosen:
+        found["training"] = [
+            {**training_values(translator, run, sentence, translation, update), "updates": chosen}
+            for update in (None, *chosen)
+        ]
+    return found
+
+
+def _changes(model: Transformer) -> dict[str, Intervention]:
+    """All that can be done to a model at once, by the name under which the page finds it."""
+    heads = [
+        Head(place, layer, number)
+        for place, layers in attentions(model).items()
+        for layer in range(len(layers))
+        for number in range(model.config.heads)
+    ]
+    return {
+        **{head.name: Intervention(heads_off=(head,)) for head in heads},
+        "scale": Intervention(scale=False),
+        "cross": Intervention(cross=False),
+        "positions.none": Intervention(positions="none"),
+        "positions.shuffled": Intervention(positions="shuffled"),
     }
 
 

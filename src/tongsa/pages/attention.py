@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from tongsa.engines.inspection import Inspection, payload, shown
@@ -40,14 +41,15 @@ _IMPORT = re.compile(r"^import \{[^}]*\} from \"[^\"]+\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|const|let|class)", re.MULTILINE)
 
 
-def page(inspection: Inspection) -> str:
-    """The interactive view of one pair, with its data."""
+def page(inspection: Inspection, experiments: Mapping[str, object] | None = None) -> str:
+    """The interactive view of one pair, with its data; `experiments` are stored answers, by their names."""
+    values = {**payload(inspection), "experiments": experiments or {}}
     facts = inspection.facts
     source, target = sentence(inspection.source_tokens), sentence(inspection.target_tokens)
     body = (
         f'<header>{SEAL}<div><h1 lang="{escape(facts.source)}" dir="auto">{escape(source)}</h1>'
         f'<p lang="{escape(facts.target)}" dir="auto">{escape(target)}</p></div></header><main id="view"></main>'
-        f"{data(payload(inspection), key='data')}"
+        f"{data(values, key='data')}"
     )
     return document(f"{source} → {target}", body, style=read(*STYLES), script=bundle())
 

@@ -156,10 +156,11 @@ def sound(chosen: list[Checkpoint], say: Callable[[str], None]) -> list[Checkpoi
     return [checkpoint for checkpoint, problem in problems.items() if not problem]
 
 
-def prune(root: Path, keep: int, best_by: Metric | None) -> None:
-    """Keep what resuming and the average need: the newest, and the last (or best) `keep`."""
+def prune(root: Path, keep: int, best_by: Metric | None, snapshots: int = 0) -> None:
+    """Keep what resuming and the average need: the newest, and the last (or best) `keep`; and so many snapshots."""
     present = checkpoints(root)
     wanted = {checkpoint.update for checkpoint in to_average(present, keep, best_by)}
+    wanted |= set(spread([checkpoint.update for checkpoint in present], snapshots))
     newest = {checkpoint.update for checkpoint in present[-RESUMABLE:]}
     for checkpoint in present:
         if checkpoint.update in newest:
@@ -170,6 +171,18 @@ def prune(root: Path, keep: int, best_by: Metric | None) -> None:
             checkpoint.folder.rename(root / f".{checkpoint.folder.name}.old")
     for leftover in root.glob(".[0-9]*.*"):
         shutil.rmtree(leftover, ignore_errors=True)
+
+
+def spread(updates: list[int], most: int) -> list[int]:
+    """At most so many of the updates, from the first to the last, denser at the beginning, where a model changes most.
+
+    Chosen step by step, as checkpoints come: the one goes whose neighbours are closest, by their ratio.
+    """
+    left = sorted(updates)
+    while len(left) > max(most, 2):
+        inner = range(1, len(left) - 1)
+        del left[min(inner, key=lambda place: left[place + 1] / max(left[place - 1], 1))]
+    return left if most > 1 else left[-1:] if most else []
 
 
 def to_average(present: list[Checkpoint], keep: int, best_by: Metric | None) -> list[Checkpoint]:

@@ -330,5 +330,6 @@ class Trainer:
         if self.group.is_main:
             root = self.files.checkpoints
             save_checkpoint(root, named_weights(self.model), self.optimizer.state(), self.progress)
-            prune(root, self.section.average, self.metric if self.section.average_of == "best" else None)
+            best_by = self.metric if self.section.average_of == "best" else None
+            prune(root, self.section.average, best_by, self.section.snapshots)
         callbacks.on_checkpoint(self.progress)

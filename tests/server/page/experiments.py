@@ -68,6 +68,7 @@ def trained(body: dict[str, Any], attention: dict[str, Any]) -> dict[str, Any]:
         "update": update,
         "translation": "der Hund schläft" if update is None else f"Hund {update}",
         "log_probability": -0.4 if update is None else -1000.0 / update,
+        "target": attention["target"],
         **{kind: attention[kind] for kind in KINDS},
     }
 
@@ -84,6 +85,7 @@ def numbers(body: dict[str, Any], attention: dict[str, Any]) -> dict[str, Any]:
     weights = [[0.0 if kind == "decoder" and k > q else 0.25 for k in range(count)] for q in range(count)]
     halved = [[value / 2 for value in row] for row in scores]
     return {
+        "target": attention["target"],
         "q": wide,
         "k": wide,
         "v": wide,

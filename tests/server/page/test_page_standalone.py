@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,17 @@ from typing import Any
 import pytest
 import torch
 from playwright.sync_api import expect
+from tests.server.running import SENTENCE
 
 from tongsa.engines.inspection import Facts, Inspection
+from tongsa.lab.teaching import stored_experiments
 from tongsa.models.contracts import Attention
 from tongsa.models.embeddings import sinusoids
-from tongsa.pages.attention import frame, page
+from tongsa.models.weights import named_weights
+from tongsa.pages.attention import frame, page, sentence
+from tongsa.runs.directory import Run
+from tongsa.training.checkpoint import Progress, save_checkpoint
+from tongsa.translation.translator import Translator
 
 
 @pytest.fixture
@@ -60,6 +67,47 @@ def test_page_and_python_show_a_token_alike(tab: Any, seen: Inspection, tmp_path
     from tongsa.engines.inspection import shown
 
     assert tab.locator(".av-column.key bdi").all_inner_texts() == [shown(token) for token in seen.source_tokens]
+
+
+@pytest.fixture(scope="module")
+def experimental(trained_translator: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page of a real translator, with stored experiments and two checkpoints."""
+    copied = Path(shutil.copytree(trained_translator, tmp_path_factory.mktemp("file") / "ko-en"))
+    translator = Translator.load(copied, engine="native", threads=1)
+    weights = named_weights(translator.native.model)
+    for update, factor in ((10, 0.1), (200, 1.0)):
+        changed = {name: weight * factor for name, weight in weights.items()}
+        save_checkpoint(copied / "checkpoints", changed, {}, Progress(update=update))
+    inspection = translator.inspect(SENTENCE)
+    stored = stored_experiments(translator, Run(copied), SENTENCE, sentence(inspection.target_tokens))
+    return page(inspection, stored)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_file_has_the_answers_of_its_experiments(tab: Any, experimental: str, tmp_path: Path, width: int) -> None:
+    (tmp_path / "a.html").write_text(experimental, encoding="utf-8")
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.goto((tmp_path / "a.html").as_uri())
+    tab.get_by_role("radio", name="Interventions").check(force=True)
+    first, second = (tab.locator(".ex-head").nth(place) for place in (0, 1))
+    first.click()
+    expect(tab.locator(".ex-pair")).to_be_visible()
+    second.click()
+    expect(first).to_have_attribute("aria-pressed", "false")  # one change at a time is stored
+    expect(second).to_have_attribute("aria-pressed", "true")
+    for label in ("Divide by", "The decoder sees"):
+        tab.get_by_label(label).uncheck()
+        expect(tab.locator(".ex-result")).to_contain_text("Log-probability of the first translation")
+    for order in ("none", "shuffled"):
+        tab.get_by_role("radio", name=order).check(force=True)
+        expect(tab.locator(".av-status")).to_have_text("")
+    tab.get_by_role("radio", name="Beam search").check(force=True)
+    expect(tab.locator(".bt-ranked li.best")).to_be_visible()
+    tab.get_by_role("radio", name="Training").check(force=True)
+    tab.get_by_role("slider", name="Updates").fill("0")
+    expect(tab.locator(".tr-said")).to_contain_text("Update 10")
+    expect(tab.locator(".tr-picture .av-map")).to_be_visible()
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_notebooks_frame_draws_itself_in_its_sandbox(tab: Any, seen: Inspection) -> None:

@@ -60,6 +60,8 @@ Matrix = list[list[float | None]]
 
 
 class HeadMatrices(BaseModel):
+    target: list[str]
+    """The tokens of the translation."""
     q: Matrix
     k: Matrix
     v: Matrix
@@ -112,6 +114,8 @@ class AtCheckpoint(BaseModel):
     update: int | None
     translation: str
     log_probability: float
+    target: list[str]
+    """The tokens of the given translation."""
     encoder: Weights
     decoder: Weights
     cross: Weights

@@ -72,7 +72,8 @@ export function beamTree({ ask, kept, t }) {
       return line;
     };
     place(0, 0);
-    return { places, children, leaves, depth };
+    const inOrder = new Map([...places].sort((a, b) => a[0] - b[0])); // for those who read the tree instead of seeing it
+    return { places: inOrder, children, leaves, depth };
   }
 
   function draw() {

@@ -45,7 +45,7 @@ export function headNumbers({ data, ask, state, kept, t }) {
 
   function fill(found) {
     const rows = found[kept.matrix];
-    const { queries, keys } = sides(data, state.kind);
+    const { queries, keys } = sides({ source: data.source, target: found.target }, state.kind);
     const names = ["k", "v"].includes(kept.matrix) ? keys : queries;
     const columns = BY_KEY.includes(kept.matrix) ? keys.map(shown) : rows[0].map((_, i) => String(i));
     const head = el("tr", {}, el("td", {}), columns.map((column) => el("th", { scope: "col" }, column)));

@@ -94,7 +94,7 @@ export function overTraining({ data, ask, kept, room, t }) {
     const rows = kept.head === MEAN ? mean(layer) : layer[Math.min(kept.head, layer.length - 1)];
     const titles = { queries: t(`av.queries.${kept.kind}`), keys: t(`av.keys.${kept.kind}`) };
     const name = `${t(`av.kind.${kept.kind}`)}, ${label(update)}`;
-    const map = heatmap({ ...sides(data, kept.kind), rows, titles, label: name, room, follow: () => {}, masked: kept.kind === "decoder" });
+    const map = heatmap({ ...sides({ source: data.source, target: found.target }, kept.kind), rows, titles, label: name, room, follow: () => {}, masked: kept.kind === "decoder" });
     picture.replaceChildren(map.node);
   }
 

@@ -19,6 +19,8 @@ from tongsa.models.weights import named_weights
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import END, Subwords, learn
+from tongsa.training.checkpoint import Progress, save_checkpoint
+from tongsa.translation.translator import Translator
 
 SMALL = TransformerSection(d_model=32, d_ff=64, heads=4, encoder_layers=2, decoder_layers=2, dropout=0.0)
 
@@ -132,3 +134,13 @@ def grammar_translator(folder: Path, updates: int = 750) -> Path:
     )
     assert made is not None
     return directory
+
+
+def with_checkpoints(directory: Path, copy: Path) -> Path:
+    """A copy of a translator with two checkpoints: after 10 updates nothing is learnt, after 200 everything."""
+    shutil.copytree(directory, copy)
+    weights = named_weights(Translator.load(copy, engine="native").native.model)
+    for update, factor in ((10, 0.1), (200, 1.0)):
+        changed = {name: weight * factor for name, weight in weights.items()}
+        save_checkpoint(copy / "checkpoints", changed, {}, Progress(update=update))
+    return copy

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import copy
 import math
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,15 @@ import pytest
 import torch
 from starlette.testclient import TestClient
 from tests.server.running import SENTENCE, in_a_loop
+from tests.small_translators import with_checkpoints
 
 from tongsa.lab.interventions import Head, Place, attentions
 from tongsa.models.transformer import Transformer
-from tongsa.models.weights import named_weights
 from tongsa.server.app import application
 from tongsa.server.http.limits import parse
 from tongsa.server.work.kept_answers import KeptAnswers
 from tongsa.server.work.service import Service
 from tongsa.server.work.translators import Translators
-from tongsa.training.checkpoint import Progress, save_checkpoint
 from tongsa.translation.translator import Translator
 
 PAIR = {"q": SENTENCE, "source": "ko", "target": "en"}
@@ -31,13 +29,7 @@ PAIR = {"q": SENTENCE, "source": "ko", "target": "en"}
 
 @pytest.fixture(scope="module")
 def directory(trained_translator: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The translator with two checkpoints: one of nothing learnt, and one of its own weights."""
-    copied = Path(shutil.copytree(trained_translator, tmp_path_factory.mktemp("teaching") / "ko-en"))
-    weights = named_weights(Translator.load(copied, engine="native").native.model)
-    for update, factor in ((10, 0.1), (200, 1.0)):
-        changed = {name: weight * factor for name, weight in weights.items()}
-        save_checkpoint(copied / "checkpoints", changed, {}, Progress(update=update))
-    return copied
+    return with_checkpoints(trained_translator, tmp_path_factory.mktemp("teaching") / "ko-en")
 
 
 @pytest.fixture(scope="module")

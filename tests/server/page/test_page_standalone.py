@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,14 @@ import pytest
 import torch
 from playwright.sync_api import expect
 from tests.server.running import SENTENCE
+from tests.small_translators import with_checkpoints
 
 from tongsa.engines.inspection import Facts, Inspection
 from tongsa.lab.teaching import stored_experiments
 from tongsa.models.contracts import Attention
 from tongsa.models.embeddings import sinusoids
-from tongsa.models.weights import named_weights
 from tongsa.pages.attention import frame, page, sentence
 from tongsa.runs.directory import Run
-from tongsa.training.checkpoint import Progress, save_checkpoint
 from tongsa.translation.translator import Translator
 
 
@@ -72,12 +70,8 @@ def test_page_and_python_show_a_token_alike(tab: Any, seen: Inspection, tmp_path
 @pytest.fixture(scope="module")
 def experimental(trained_translator: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A page of a real translator, with stored experiments and two checkpoints."""
-    copied = Path(shutil.copytree(trained_translator, tmp_path_factory.mktemp("file") / "ko-en"))
+    copied = with_checkpoints(trained_translator, tmp_path_factory.mktemp("file") / "ko-en")
     translator = Translator.load(copied, engine="native", threads=1)
-    weights = named_weights(translator.native.model)
-    for update, factor in ((10, 0.1), (200, 1.0)):
-        changed = {name: weight * factor for name, weight in weights.items()}
-        save_checkpoint(copied / "checkpoints", changed, {}, Progress(update=update))
     inspection = translator.inspect(SENTENCE)
     stored = stored_experiments(translator, Run(copied), SENTENCE, sentence(inspection.target_tokens))
     return page(inspection, stored)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+MAX_DRAWN_BEAM = 10
+"""Hypotheses of a beam that is drawn as a tree; a translator's own beam is narrowed to so many."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:

@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tongsa.decoding.search import MAX_DRAWN_BEAM
 from tongsa.engines.inspection import END, payload
 from tongsa.lab.head_numbers import head_numbers
 from tongsa.lab.interventions import PLACES, Baseline, Effect, Head, Intervention, attentions, encoded
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tongsa.translation.translator import Translator
 
 Values = dict[str, Any]
-MAX_BEAM = 10
-"""Hypotheses of a beam that is drawn."""
 SNAPSHOTS = 12
 """Checkpoints in a file."""
 
@@ -63,8 +62,7 @@ def number_values(translator: Translator, sentence: str, translation: str, head:
 
 def beam_values(translator: Translator, sentence: str, beam: int | None = None) -> Values:
     """Nodes with their parents, and the finished hypotheses, which are leaves; the page ranks them."""
-    search = translator.search if beam is None else replace(translator.search, beam=beam)
-    search = replace(search, beam=min(search.beam, MAX_BEAM))
+    search = replace(translator.search, beam=min(beam or translator.search.beam, MAX_DRAWN_BEAM))
     source = encoded(translator, sentence)
     tree = translator.native.beam_tree(source, search)
     pieces = translator.subwords.target.pieces

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 from starlette.responses import Response
 
+from tongsa.decoding.search import MAX_DRAWN_BEAM
 from tongsa.server.api.own import check_sentences
 from tongsa.server.api.pipeline import Call
 from tongsa.server.api.schemas import Attend, Error, Keyed, Language, Weights
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 API = Interface(name="Teaching", error=Error, key_field="api_key", forms=(JSON, FORM, MULTIPART))
 MAX_HEADS = 1_024
 """Heads of one request that are switched off."""
-MAX_BEAM = 10
 HEAD = Field(description="KIND.LAYER.HEAD, counted from 1; kinds are encoder, decoder and cross", max_length=16)
 
 
@@ -76,7 +76,7 @@ class Beam(Keyed):
     q: str
     source: Language
     target: Language
-    beam: Annotated[int, Field(ge=1, le=MAX_BEAM)] | SkipJsonSchema[None] = None
+    beam: Annotated[int, Field(ge=1, le=MAX_DRAWN_BEAM)] | SkipJsonSchema[None] = None
 
 
 class BeamNode(BaseModel):

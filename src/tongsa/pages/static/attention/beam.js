@@ -119,13 +119,13 @@ export function beamTree({ ask, kept, t }) {
   }
 
   function move(event, index, places, children) {
-    const { step, line } = places.get(index);
+    const { step } = places.get(index);
     const column = [...places].filter(([, place]) => place.step === step).sort((a, b) => a[1].line - b[1].line).map(([other]) => other);
     const at = column.indexOf(index);
     const there = {
       ArrowRight: children[index][0], ArrowLeft: kept.answer.nodes[index].parent, ArrowDown: column[at + 1], ArrowUp: column[at - 1], Home: 0,
     }[event.key];
-    if (!buttons.has(there) || line === undefined) return;
+    if (!buttons.has(there)) return;
     event.preventDefault();
     buttons.get(there).focus();
   }

@@ -12,8 +12,14 @@ const BY_KEY = ["scores", "scaled", "masked", "weights"];
 export function headNumbers({ data, ask, state, kept, t }) {
   const { status, run } = asking({ ask, t });
   const inside = el("div", {});
-  const node = el("details", { class: "nu", open: kept.open, ontoggle: () => { kept.open = node.open; show(); } },
-    el("summary", {}, t("nu.title")), status, inside);
+  const node = el("details", { class: "nu", open: kept.open, ontoggle: toggled }, el("summary", {}, t("nu.title")), status, inside);
+
+  // Browsers also tell of what is drawn open.
+  function toggled() {
+    if (kept.open === node.open) return;
+    kept.open = node.open;
+    show();
+  }
 
   async function show() {
     if (!node.open) return;

@@ -30,6 +30,7 @@ PAGES = [
     "docs/attention.md",
     "docs/corpora.md",
     "docs/documents.md",
+    "docs/quality.md",
 ]
 BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 TOO_LONG_HERE = ("make demo", "make test", "make lint", "make bench", "pip install", "torchrun")

@@ -1,4 +1,4 @@
-"""`tongsa backtranslate`"""
+"""`tongsa backtranslate` and `tongsa rounds`"""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from typing import Annotated
 import typer
 
 from tongsa.base.errors import UsageError
-from tongsa.cli.options import Directory, EngineOptions, SearchOptions, grouped
+from tongsa.cli.options import (
+    Directory,
+    EngineOptions,
+    MachineOptions,
+    SearchOptions,
+    Seed,
+    Settings,
+    Valid,
+    grouped,
+    parse_settings,
+)
 from tongsa.runs.names import ensemble_members
 
 
@@ -67,3 +77,52 @@ def backtranslate(
     print(f"{tally.kept:,} pairs: {out}")
     source, target = (card.source, card.target) if forward else (card.target, card.source)
     print(f"Next:  tongsa train data/train --mix {out} --valid data/valid --from {source} --to {target} --out ...")
+
+
+@grouped
+def rounds(
+    corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Prefixes of two aligned files.")],
+    source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")],
+    target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")],
+    target_text: Annotated[Path, typer.Option("--target-text", help="Text in the target language, a sentence a line.")],
+    out: Annotated[Path, typer.Option("--out", help="Directory for all trainings and synthetic pairs.")],
+    source_text: Annotated[
+        Path | None, typer.Option("--source-text", help="Text in the source language: needed for further rounds.")
+    ] = None,
+    count: Annotated[int, typer.Option("--rounds", help="Number of rounds: two trainings each.", min=1)] = 1,
+    mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Synthetic pairs for each real one.")] = 1.0,
+    recipe: Annotated[str, typer.Option("--recipe", help="auto, the name of a recipe, or a TOML file.")] = "auto",
+    setting: Settings = None,
+    valid: Valid = None,
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Time of each training.")] = None,
+    seed: Seed = 1,
+    *,
+    machine: MachineOptions,
+) -> None:
+    """Train in rounds of back-translation: each direction learns from what the other makes of text in one language.
+
+    The same command continues after an interruption.
+
+    Example:  tongsa rounds data/train --from en --to de --valid data/valid --target-text news.de --out runs/rounds
+    """
+    from tongsa.base.progress import for_this_stream
+    from tongsa.runs.job import TrainOptions
+    from tongsa.training.rounds import Rounds
+
+    options = TrainOptions(
+        corpora=tuple(corpus),
+        source=source,
+        target=target,
+        valid=tuple(valid or ()),
+        recipe=recipe,
+        settings=parse_settings(setting),
+        minutes=minutes,
+        seed=seed,
+        threads=machine.threads,
+        device=machine.device,
+        mix_ratio=mix_ratio,
+    )
+    work = Rounds(options=options, out=out, target_text=target_text, source_text=source_text, rounds=count)
+    if work.run(for_this_stream()) is None:
+        raise typer.Exit(130)  # interrupted
+    print(f"the translator is {out / str(count) / f'{source}-{target}'}")

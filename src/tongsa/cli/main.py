@@ -23,6 +23,7 @@ PANELS: dict[str, dict[str, str]] = {
         "finetune": "train:finetune",
         "distill": "distill:distill",
         "backtranslate": "backtranslate:backtranslate",
+        "rounds": "backtranslate:rounds",
         "demo": "demo:demo",
     },
     "Translate": {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -161,11 +163,45 @@ def test_what_cannot_be_shown_is_refused(translator: Translator) -> None:
         walk_through(translator, " ")
 
 
-def test_the_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+NOTEBOOK = ROOT / "docs" / "walk-through.ipynb"
+UPDATE = "UPDATE_GOLDEN=1 python -m pytest tests/lab/test_walk_through.py -k notebook"
+
+
+def _run_cell(source: str, space: dict[str, Any]) -> str:
+    """Run a cell as a notebook does, and return its last value as text."""
+    *statements, last = ast.parse(source).body
+    assert isinstance(last, ast.Expr), "a cell ends with what it shows"
+    exec(compile(ast.Module(statements, []), "notebook", "exec"), space)
+    return repr(eval(compile(ast.Expression(last.value), "notebook", "eval"), space))
+
+
+def _result(count: int, text: str) -> dict[str, Any]:
+    data = {"text/plain": text.splitlines(keepends=True)}
+    return {"output_type": "execute_result", "execution_count": count, "metadata": {}, "data": data}
+
+
+def _words_and_numbers(text: str) -> tuple[list[str], list[float]]:
+    number = r"-?\d+\.\d*(?:e-?\d+)?"
+    return re.sub(rf"{number}|\s", "", text).split(), [float(found) for found in re.findall(number, text)]
+
+
+def test_the_notebook_runs_and_shows_what_is_stored_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    notebook = json.loads((ROOT / "docs" / "walk-through.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     space: dict[str, Any] = {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), space)
+    shown = []
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for count, cell in enumerate(cells, 1):
+        shown.append(_result(count, _run_cell("".join(cell["source"]), space)))
+        if os.environ.get("UPDATE_GOLDEN"):
+            cell["outputs"], cell["execution_count"] = [shown[-1]], count
     assert space["difference"] < 1e-4
+    if os.environ.get("UPDATE_GOLDEN"):
+        NOTEBOOK.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    for cell, result in zip(cells, shown, strict=True):
+        (stored,) = cell["outputs"]
+        (words, numbers), (stored_words, stored_numbers) = (
+            _words_and_numbers("".join(each["data"]["text/plain"])) for each in (result, stored)
+        )
+        assert words == stored_words, f"after a change that is meant: {UPDATE}"
+        np.testing.assert_allclose(numbers, stored_numbers, rtol=0, atol=0.02, err_msg=UPDATE)

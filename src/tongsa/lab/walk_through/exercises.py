@@ -170,7 +170,7 @@ def _score(walk: Walk) -> Exercise:
         answer=numbers(["q · k", "q · k / √d_k"], names, [products, [value / math.sqrt(FEW) for value in products]]),
         note=(
             f"With all {d_k} numbers the model finds {numbers_of_all}.",
-            f"모델은 {d_k}개 수를 모두 써서 {numbers_of_all}을(를) 얻는다.",
+            f"모델이 {d_k}개 수를 모두 써서 구한 값: {numbers_of_all}.",
         ),
     )
 
@@ -201,7 +201,7 @@ def _softmax(walk: Walk) -> Exercise:
             "두고 각 점수의 exp와 가중치를 구하라.",
         ),
         given=given,
-        answer=numbers(["exp", "softmax"], columns, [powers, [power / sum(powers) for power in powers]]),
+        answer=numbers(["exp", "softmax"], columns, [powers, [power / sum(powers) for power in powers]], 3),
     )
 
 

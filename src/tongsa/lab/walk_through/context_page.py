@@ -74,7 +74,7 @@ def _summed(context: Summed, words: Words) -> str:
     if count < len(context.target):
         lead += words(
             f" The first {count} of {len(context.target)} steps are shown.",
-            f" 전체 {len(context.target)}단계 가운데 처음 {count}단계만 보인다.",
+            f" 전체 {len(context.target)}단계 가운데 처음 {count}단계만 보여 준다.",
         )
     return f"<p>{escape(lead)}</p>{_stepper(frames, count * terms, words)}"
 

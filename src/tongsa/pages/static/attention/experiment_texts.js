@@ -144,7 +144,7 @@ export const EXPERIMENT_TEXTS = {
     "nu.matrix": "행렬",
     "nu.q": "쿼리 Q",
     "nu.k": "키 K",
-    "nu.v": "값 V",
+    "nu.v": "밸류 V",
     "nu.scores": "점수 QKᵀ",
     "nu.scaled": "스케일링 QKᵀ / √d_k",
     "nu.masked": "마스킹",
@@ -157,6 +157,6 @@ export const EXPERIMENT_TEXTS = {
     "nu.explain.scaled": "√d_k = √{d_k}로 나눈 값",
     "nu.explain.masked": "뒤에 오는 토큰이어서 볼 수 없는 곳은 −∞",
     "nu.explain.weights": "각 행의 소프트맥스: 합이 1이고 −∞는 0이 됩니다",
-    "nu.explain.output": "값의 가중합으로, W^O로 들어갑니다",
+    "nu.explain.output": "밸류의 가중합으로, W^O로 들어갑니다",
   },
 };

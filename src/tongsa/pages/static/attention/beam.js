@@ -171,7 +171,10 @@ export function beamTree({ ask, kept, t }) {
       el("small", {}, t("bt.score", { logP: fixed(one.log_probability), penalty: fixed(one.penalty), score: fixed(one.score, 3), length: one.length })))));
     const best = new Set(path(order[0]?.node ?? 0));
     for (const [index, button] of buttons) button.classList.toggle("best", best.has(index));
-    for (const [index, edge] of edges) edge.classList.toggle("best", best.has(index));
+    for (const [index, edge] of edges) {
+      edge.classList.toggle("best", best.has(index));
+      if (best.has(index)) edge.parentNode.append(edge); // above the others
+    }
   }
 
   if (kept.answer) show();

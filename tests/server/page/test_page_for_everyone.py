@@ -94,6 +94,20 @@ def test_nothing_is_wider_than_a_phone(open_page: Open) -> None:
     assert small_targets(page) == []
 
 
+def test_the_titles_of_the_axes_are_whole_however_short_the_sentence(open_page: Open) -> None:
+    page = open_page(**PHONE)
+    page.fill("#source", "dog")
+    page.click("#show-attention")
+    expect(page.locator(".av-map")).to_be_visible()
+    outside = """map => [...map.querySelectorAll("text")].filter((text) => {
+        const [all, one] = [map.getBoundingClientRect(), text.getBoundingClientRect()];
+        return one.left < all.left || one.right > all.right || one.top < all.top || one.bottom > all.bottom;
+    }).map((text) => text.textContent)"""
+    for kind in KINDS[:3]:
+        page.get_by_role("radio", name=kind).check(force=True)
+        assert page.locator(".av-map").evaluate(outside) == [], kind
+
+
 def small_targets(page: Any) -> list[str]:
     """Buttons and selects that a finger does not hit."""
     found: list[str] = page.locator("button:visible, select:visible").evaluate_all(

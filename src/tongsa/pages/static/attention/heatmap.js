@@ -5,6 +5,7 @@ import { el, freshId, svg } from "./dom.js";
 import { percent, shown, width } from "./tokens.js";
 
 const FONT = '13px system-ui, "Noto Sans", "Noto Sans CJK KR", sans-serif';
+const AXIS_FONT = FONT.replace("13px", "11.5px");
 const SLOPE = Math.SQRT1_2;
 
 export function heatmap({ queries, keys, rows, masked, titles, label, room, follow }) {
@@ -17,14 +18,20 @@ export function heatmap({ queries, keys, rows, masked, titles, label, room, foll
   const right = 14 + Math.max(0, ...overhang);
   const [wide, high] = [cell * keys.length, cell * queries.length];
   const hatch = freshId("av-hatch");
+  const across = axis(`${titles.keys} →`, left + wide / 2);
+  const down = axis(`← ${titles.queries}`, top + high / 2);
   const picture = svg("svg", {
     class: "av-map",
-    width: Math.ceil(left + wide + right),
-    height: Math.ceil(top + high + 8),
+    width: Math.ceil(Math.max(left + wide + right, across.end)),
+    height: Math.ceil(Math.max(top + high + 8, down.end)),
     role: "img",
     "aria-label": label,
   });
-  picture.append(pattern(hatch), ...axes(titles, left, top, wide, high));
+  picture.append(
+    pattern(hatch),
+    svg("text", { class: "av-axis", x: across.middle, y: 13, "text-anchor": "middle" }, across.title),
+    svg("text", { class: "av-axis", transform: `translate(13 ${down.middle}) rotate(-90)`, "text-anchor": "middle" }, down.title),
+  );
 
   const colour = inks(document.documentElement);
   const cells = svg("g");
@@ -109,13 +116,9 @@ function pattern(id) {
   );
 }
 
-function axes(titles, left, top, wide, high) {
-  return [
-    svg("text", { class: "av-axis", x: left + wide / 2, y: 13, "text-anchor": "middle" }, `${titles.keys} →`),
-    svg(
-      "text",
-      { class: "av-axis", transform: `translate(13 ${top + high / 2}) rotate(-90)`, "text-anchor": "middle" },
-      `← ${titles.queries}`,
-    ),
-  ];
+// The title of an axis in the middle of it; that of a short axis begins at the edge of the picture, and may be longer.
+function axis(title, middle) {
+  const half = width(title, AXIS_FONT) / 2 + 3;
+  const placed = Math.max(half, middle);
+  return { title, middle: placed, end: placed + half };
 }

@@ -58,6 +58,13 @@ def test_the_time_of_losses_that_promise_nothing_is_not_lost_for_translations() 
     assert spent <= SHARE * 600
 
 
+def test_the_end_is_validated_where_that_is_quick_and_a_slow_machine_leaves_it_out() -> None:
+    spent = SHARE * 60
+    assert ValidationTime(60).affords_quick(spent, 1.0, tokens=1000, speed=1000)
+    assert not ValidationTime(60).affords_quick(spent, 0.9, tokens=1000, speed=1000)
+    assert not ValidationTime(60).affords_quick(0.0, 1.0, tokens=15_000, speed=170)
+
+
 def test_a_model_that_knows_nothing_yet_is_not_translated_with(
     train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -277,7 +277,7 @@ class Trainer:
 
     def _affords_quick_scores(self) -> bool:
         limit, progress = self.validation_time, self.progress
-        if limit is None or progress.fraction >= 1:  # the end is always validated
+        if limit is None:
             return True
         spent = progress.validation_seconds
         speed = progress.target_tokens / max(progress.seconds - spent, 1e-9)

@@ -3,7 +3,7 @@
 A training has twenty points at which it may validate. At each of them it has earned 3% of the time used so far, less
 what earlier validations took. If that pays for the cheap scores (the loss), they are computed. If it also pays for the
 rest (translations), and the loss promises that translations are worth it, the rest follows. A validation that was dear
-therefore makes the gap to the next one longer. The loss at the end is always computed.
+therefore makes the gap to the next one longer. At the end a loss that takes less than a second is always computed.
 
 Budgets in updates have twenty full validations, whatever they cost, so that the same seed gives the same checkpoints.
 """
@@ -17,6 +17,9 @@ SHARE = 0.03
 
 FORWARD = 1 / 3
 """Time of computing a loss, in that of training on the same tokens."""
+
+SHORT = 1.0
+"""Seconds that the cheap scores may always take at the end."""
 
 REST = 4.0
 """Time of the rest of a validation in that of its loss, until it has been measured."""
@@ -35,7 +38,7 @@ class ValidationTime:
     def affords_quick(self, spent: float, fraction: float, *, tokens: int, speed: float) -> bool:
         """Whether the cheap scores can be paid, given validation `tokens` and a training `speed` in tokens/s."""
         cost = self.quick if self.quick is not None else FORWARD * tokens / max(speed, 1e-9)
-        return spent + cost <= SHARE * self.budget * fraction
+        return spent + cost <= SHARE * self.budget * fraction or (fraction >= 1 and cost <= SHORT)
 
     def affords_rest(self, spent: float, fraction: float) -> bool:
         """Whether the other scores can be paid as well; `spent` includes the cheap ones."""

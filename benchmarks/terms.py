@@ -21,6 +21,7 @@ trusted: they stand where a fluent translation has them.
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -28,11 +29,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from tongsa.data.association import CEILING, Association, learn
-from tongsa.data.terms import STRONG, partners, words
+from tongsa.corpus.association import CEILING, Association, learn
 from tongsa.evaluation.metrics import text_metric
 from tongsa.text.lines import read_lines, tidy
-from tongsa.text.particles import is_hangul
+from tongsa.text.particles import is_hangul, without_particles
 from tongsa.translation.aligned_text import AlignedText
 from tongsa.translation.alignment import Span
 from tongsa.translation.glossary import Glossary, Target, Term
@@ -42,6 +42,10 @@ from tongsa.translation.translator import Translator
 
 LETTERS = 4
 """Fewest letters of a term; two syllables in Korean."""
+STRONG = 3.0
+"""Least association, log(t(target | source) / p(target)), of the two words of a term."""
+
+_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def arguments() -> argparse.Namespace:
@@ -70,8 +74,14 @@ class OwnTerms(Glossary):
         return self.by_sentence[text].find(text) if text in self.by_sentence else []
 
 
+def words(text: str) -> list[str]:
+    """The words of a text; Korean ones without their particles."""
+    found = _WORDS.findall(text)
+    return [word[: without_particles(word)] if is_hangul(word[-1]) else word for word in found]
+
+
 def lower(text: str) -> list[str]:
-    return [word.lower for word in words(text)]
+    return [word.lower() for word in words(text)]
 
 
 def long_enough(word: str) -> bool:
@@ -81,14 +91,19 @@ def long_enough(word: str) -> bool:
 def pairs_of(association: Association, source: str, reference: str) -> list[tuple[str, str]]:
     """The pairs of words of a sentence that are each other's best partners; both occur once."""
     left, right = words(source), words(reference)
-    linked = partners(association, left, right).items()
-    pairs = [(source[left[i].begin : left[i].end], reference[right[j].begin : right[j].end]) for i, j in linked]
+    weights = {
+        (a, b): association.weights.get(a.lower(), {}).get(b.lower(), 0.0)
+        for a in left
+        for b in right
+        if a.lower() != b.lower() and long_enough(a) and long_enough(b)
+    }
+    best_left = {a: max((b for x, b in weights if x == a), key=lambda b: weights[a, b]) for a, _ in weights}
+    best_right = {b: max((a for a, x in weights if x == b), key=lambda a: weights[a, b]) for _, b in weights}
     return [
         (a, b)
-        for a, b in pairs
-        if a.lower() != b.lower()
-        and long_enough(a)
-        and long_enough(b)
+        for a, b in best_left.items()
+        if best_right[b] == a
+        and weights[a, b] >= STRONG
         and source.lower().count(a.lower()) == 1
         and reference.lower().count(b.lower()) == 1
     ]

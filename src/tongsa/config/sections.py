@@ -50,8 +50,6 @@ class CorpusSection:
     """Leave out repeated pairs."""
     mask: bool = True
     """Replace placeholders by {1}, {2}, ... in about half of the pairs that have some, for the model to carry them."""
-    terms: float = 0.0
-    """Share of the pairs with given terms, `bike {=Rad}`: words followed by their translation, for the model to use."""
     held_out: int = 0
     """Pairs (or lines) to hold out if no validation corpus is given (0: 2% of them, at most 2,000)."""
     encoding: str = "utf-8"
@@ -64,7 +62,7 @@ class CorpusSection:
     """Let a parser write the tag of each word (`XX:NN`) where the paper's writes `XX`."""
 
     def problems(self) -> list[str]:
-        return bounds(self, max_tokens=(1, MAX_TOKENS), max_ratio=(0, MANY), terms=(0, 1), held_out=(0, MANY))
+        return bounds(self, max_tokens=(1, MAX_TOKENS), max_ratio=(0, MANY), held_out=(0, MANY))
 
 
 @dataclass(frozen=True, kw_only=True)

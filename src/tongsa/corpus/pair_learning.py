@@ -16,6 +16,7 @@ from itertools import compress
 
 import numpy as np
 
+from tongsa.corpus.association import Association, learn
 from tongsa.corpus.logistic import Logistic, choose_threshold, fit_real
 from tongsa.corpus.pair_model import (
     ALIGNED_FEATURES,
@@ -30,7 +31,6 @@ from tongsa.corpus.pair_model import (
     side,
     undecided,
 )
-from tongsa.data.association import Association, learn
 
 NEIGHBOURS = 4
 """Lines before or after from which a wrong partner is drawn: real shifts are to neighbours, which share a topic."""

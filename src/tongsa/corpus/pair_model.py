@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tongsa.corpus.association import Association
 from tongsa.corpus.logistic import Logistic
 from tongsa.corpus.words import numbers, stems
-from tongsa.data.association import Association
 
 _FINAL = re.compile(r"[.!?:;…。！？]['\"”’»«)\]›“]*\s*$")
 _LAST = re.compile(r"(?<![^\W_])[^\W_]++(?=[\W_]*+$)")

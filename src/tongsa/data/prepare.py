@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -24,7 +24,6 @@ from tongsa.config import CorpusSection, Recipe
 from tongsa.data.ids import ABOUT, PairIds, stored_key, write_ids
 from tongsa.data.selection import Split, clean, mask, reservoir, usual_filters
 from tongsa.data.spill import FEWEST, MOST_HELD_OUT, Pairs, Spill
-from tongsa.data.terms import TermWriter
 from tongsa.formats.pairs import Pair, Tally
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, learn
@@ -153,14 +152,10 @@ def _write_training_ids(text: Spill, split: Split, subwords: Subwords, key: str,
         show.say(f"reusing the ids of {len(PairIds.open(folder)):,} pairs in {folder}")
         return
     tally = Tally()
-    pairs: Iterable[Pair] = text.pairs(split, tally)
-    if share := settings.section.terms:
-        show.say(f"learning which words translate each other, to give terms in {share:.0%} of the pairs")
-        pairs = map(TermWriter.learnt(text.texts(split), share, text.seed), pairs)
     with show.bar("encoding", text.survey.pairs, "pairs") as bar:
         written = write_ids(
             folder,
-            pairs,
+            text.pairs(split, tally),
             subwords,
             settings.section,
             key=key,

@@ -26,8 +26,7 @@ from tongsa.text.subwords import Subwords
 from tongsa.translation.confidence import Calibration
 from tongsa.translation.fallback import without_broken
 from tongsa.translation.forms import SeenForms
-from tongsa.translation.given_terms import GivenTerms, better
-from tongsa.translation.glossary import Glossary, Term, missing
+from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import LENGTH_LIMIT, REPETITION_CUT, cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
@@ -196,13 +195,10 @@ class Translator:
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
     def _searched(self, sources: list[list[int]], search: Search, *, full: bool) -> Iterator[Translation]:
-        return self._made(sources, self._found(sources, search), full=full)
-
-    def _found(self, sources: list[list[int]], search: Search) -> list[list[Hypothesis]]:
         found = self.engine.translate(sources, search)
         if not all(found):
             raise DirectoryError("the model gives no translation", "Its weights may be damaged:  tongsa doctor DIR")
-        return found
+        return self._made(sources, found, full=full)
 
     @staticmethod
     def _terms(
@@ -218,7 +214,7 @@ class Translator:
     ) -> list[Translation]:
         """Translate sentences, and place their terms in the translations and in the alternatives."""
         aligned = replace(search, alignment=True, scores=True)
-        found = self._drafts(sentences, terms, aligned)
+        found = list(self._searched([sentence.ids for sentence in sentences], aligned, full=True))
         drafts = [
             Draft(sentence=sentence, terms=wanted, translation=each)
             for sentence, wanted, best in zip(sentences, terms, found, strict=True)
@@ -227,23 +223,6 @@ class Translator:
         placed = iter(place_terms(self, drafts, search))
         groups = [[next(placed) for _ in range(1 + len(best.alternatives))] for best in found]
         return [replace(best, alternatives=tuple(others)) if others else best for best, *others in groups]
-
-    def _drafts(
-        self, sentences: Sequence[Sentence], terms: Sequence[Sequence[Term]], search: Search
-    ) -> list[Translation]:
-        """Translate sentences; a model that has learnt to use given terms is given those that it has not written."""
-        sources = [sentence.ids for sentence in sentences]
-        drafts = list(self._searched(sources, search, full=True))
-        if not self.card.recipe.corpus.terms:
-            return drafts
-        lacking = [place for place, draft in enumerate(drafts) if missing(terms[place], draft.text)]
-        vocabulary, longest = self.subwords.source, self.card.recipe.corpus.max_tokens
-        given = [GivenTerms.write(sentences[place], terms[place], vocabulary, longest) for place in lacking]
-        found = self._found([each.ids for each in given], search) if given else []
-        moved = [each.on_sentence(group) for each, group in zip(given, found, strict=True)]
-        for place, draft in zip(lacking, self._made([sources[at] for at in lacking], moved, full=True), strict=True):
-            drafts[place] = better(terms[place], drafts[place], draft)
-        return drafts
 
     def score(self, sources: Iterable[str], targets: Iterable[str]) -> list[list[float]]:
         """Return the log-probabilities of each target's tokens and end, given its source."""

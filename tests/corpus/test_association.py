@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
+from tongsa.corpus.association import Association, learn
 from tongsa.corpus.logistic import choose_threshold, fit, fit_real
 from tongsa.corpus.words import numbers, stems
-from tongsa.data.association import Association, learn
 
 
 def test_translations_are_learnt_from_pairs() -> None:

@@ -4,8 +4,9 @@
     python benchmarks/terms.py runs/en-de test.en test.de --learn train.en train.de --sentences 1000
 
 Each sentence gets a glossary of its own, drawn from its reference: pairs of words that are each other's best partner by
-IBM model 1, learnt from the text itself or from `--learn`. If possible, one of them is a term that the model does not
-write by itself, and one a term that it does. Three judges say whether a term is at the right place:
+IBM model 1, learnt from the text itself or from `--learn`; with `--nouns` only nouns, of which glossaries consist. If
+possible, one of them is a term that the model does not write by itself, and one a term that it does. Three judges say
+whether a term is at the right place:
 
     attends   one of its tokens attends most to the source term when the whole output is given to the model
     replaces  by IBM model 1, no other word of the output translates the source term, and every other source word that
@@ -45,6 +46,11 @@ LETTERS = 4
 STRONG = 3.0
 """Least association, log(t(target | source) / p(target)), of the two words of a term."""
 
+CASES = re.compile(r"(?:을|를|이|가|은|는|의|에|에서|으로|로|와|과)(?![\uac00-\ud7a3])")
+"""Korean particles that follow nouns."""
+VERBS = ("하", "되", "니다", "있", "없", "수")
+"""Ends of Korean stems that are not nouns of their own."""
+
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
@@ -56,6 +62,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--learn", type=Path, nargs=2, metavar="FILE", help="source and target to learn words from")
     parser.add_argument("--learn-lines", type=int, default=30_000)
     parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--nouns", action="store_true", help="draw only nouns, as glossaries mostly have them")
     parser.add_argument("--engine", default="auto")
     parser.add_argument("--show", type=int, default=0, help="print so many examples")
     return parser.parse_args()
@@ -88,7 +95,7 @@ def long_enough(word: str) -> bool:
     return len(word) >= (2 if is_hangul(word[-1]) else LETTERS)
 
 
-def pairs_of(association: Association, source: str, reference: str) -> list[tuple[str, str]]:
+def pairs_of(association: Association, source: str, reference: str, *, nouns: bool) -> list[tuple[str, str]]:
     """The pairs of words of a sentence that are each other's best partners; both occur once."""
     left, right = words(source), words(reference)
     weights = {
@@ -106,7 +113,16 @@ def pairs_of(association: Association, source: str, reference: str) -> list[tupl
         and weights[a, b] >= STRONG
         and source.lower().count(a.lower()) == 1
         and reference.lower().count(b.lower()) == 1
+        and (is_noun(b, reference) or not nouns)
     ]
+
+
+def is_noun(word: str, reference: str) -> bool:
+    """Return True for a Korean word with a case particle, or a word with a capital that does not begin the sentence."""
+    at = reference.find(word)
+    if is_hangul(word[-1]):
+        return not word.endswith(VERBS) and CASES.match(reference, at + len(word)) is not None
+    return word[0].isupper() and any(c.isalnum() for c in reference[:at]) and reference[:at].rstrip()[-1] not in ".!?:"
 
 
 def drawn(pairs: Sequence[tuple[str, str]], output: str) -> dict[str, str]:
@@ -250,7 +266,7 @@ def main() -> None:
     free = [each.text for each in translator.translate(sources)]
     seconds = time.process_time() - began
     glossaries = {
-        tidy(source): Glossary(drawn(pairs_of(association, source, reference), output))
+        tidy(source): Glossary(drawn(pairs_of(association, source, reference, nouns=options.nouns), output))
         for source, reference, output in zip(sources, references, free, strict=True)
     }
     own = OwnTerms(by_sentence=glossaries)

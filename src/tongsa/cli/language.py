@@ -61,26 +61,42 @@ def _catalogue() -> dict[str, str]:
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """What texts with something filled in look like, and their Korean: the most specific first."""
+def _templates() -> list[tuple[list[str], str]]:
+    """The parts of texts with something filled in between them, and their Korean: the most specific first."""
     filled = [english for english in _catalogue() if "{}" in english]
     filled.sort(key=lambda english: len(english.replace("{}", "")), reverse=True)
-    return [
-        (re.compile("(.*?)".join(map(re.escape, english.split("{}"))), re.DOTALL), _catalogue()[english])
-        for english in filled
-    ]
+    return [(english.split("{}"), _catalogue()[english]) for english in filled]
 
 
 def _korean(text: str) -> str:
     if text in _catalogue():
         return _catalogue()[text]
-    for pattern, korean in _patterns():
-        if pattern.pattern.startswith(":"):  # the end of a text
-            if ending := re.search(f"{pattern.pattern}$", text):
-                return _korean(text[: ending.start()]) + korean.format(*ending.groups())
-        elif found := pattern.fullmatch(text):
-            return korean.format(*map(_korean, found.groups()))
+    for parts, korean in _templates():
+        if parts[0].startswith(":"):  # the end of a text
+            begin = text.find(parts[0])
+            if begin >= 0 and (values := _filled_in(parts, text[begin:])) is not None:
+                return _korean(text[:begin]) + korean.format(*values)
+        elif (values := _filled_in(parts, text)) is not None:
+            return korean.format(*map(_korean, values))
     return text
+
+
+def _filled_in(parts: list[str], text: str) -> list[str] | None:
+    """What stands between the parts of a template in a text; None if it is not such a text. Takes linear time."""
+    first, *middle, last = parts
+    if not (text.startswith(first) and text.endswith(last) and len(text) >= len(first) + len(last)):
+        return None
+    rest = text[len(first) : len(text) - len(last)]
+    values = []
+    for part in middle:
+        value, separator, after = (
+            rest.partition(part) if part else ("", "", rest)
+        )  # of two in a row, the second has all
+        if separator != part:
+            return None
+        values.append(value)
+        rest = after
+    return [*values, rest]
 
 
 def run(app: typer.Typer) -> None:

@@ -52,7 +52,7 @@ def test_cosine_falls_to_0_at_the_end_of_the_budget() -> None:
     assert learning_rate(section, 64, 5, 0.0) == pytest.approx(0.0015)
 
 
-@pytest.mark.parametrize("updates", [1000, 400, 301])
+@pytest.mark.parametrize("updates", [1000, 601])
 def test_cosine_reaches_its_peak_at_the_end_of_the_warm_up(updates: int) -> None:
     section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=updates)
     rates = [learning_rate(section, 64, update, update / updates) for update in range(1, updates + 1)]
@@ -62,10 +62,15 @@ def test_cosine_reaches_its_peak_at_the_end_of_the_warm_up(updates: int) -> None
     assert rates[-1] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_budget_shorter_than_the_warm_up_only_warms_up() -> None:
-    section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=100)
-    rates = [learning_rate(section, 64, update, update / 100) for update in range(1, 101)]
-    assert rates == pytest.approx([0.003 * update / 300 for update in range(1, 101)])
+@pytest.mark.parametrize("updates", [400, 100, 10])
+def test_a_budget_too_short_for_the_warm_up_has_its_peak_in_the_middle(updates: int) -> None:
+    section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=updates)
+    rates = [learning_rate(section, 64, update, update / updates) for update in range(1, updates + 1)]
+    half = updates // 2
+    assert max(rates) == rates[half - 1] == pytest.approx(0.003)
+    assert rates[:half] == sorted(rates[:half])
+    assert rates[half - 1 :] == sorted(rates[half - 1 :], reverse=True)
+    assert rates[-1] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_constant_stays_at_the_peak_after_the_warm_up() -> None:

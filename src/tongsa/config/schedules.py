@@ -28,6 +28,9 @@ class Moment:
 
 Schedule = Callable[["TrainingSection", Moment], float]
 
+LONGEST_WARM_UP = 0.5
+"""Most of a budget that the warm-up of a cosine takes."""
+
 
 def noam(section: TrainingSection, moment: Moment) -> float:
     """Equation 3, scaled so that its highest rate is `training.peak` if that is set."""
@@ -45,11 +48,15 @@ def inverse_sqrt(section: TrainingSection, moment: Moment) -> float:
 
 
 def cosine(section: TrainingSection, moment: Moment) -> float:
-    """Falls from the peak, at the end of the warm-up, to 0 at the end of the budget, in updates or in minutes."""
-    warm = min(1.0, moment.fraction * section.warmup / moment.update)
+    """Falls from the peak, at the end of the warm-up, to 0 at the end of the budget, in updates or in minutes.
+
+    In a budget that is too short for it, the warm-up ends earlier.
+    """
+    warm = min(LONGEST_WARM_UP, moment.fraction * section.warmup / moment.update)
     """Fraction of the budget that the warm-up takes; of minutes, as far as the speed so far tells."""
-    fallen = max(0.0, moment.fraction - warm) / (1 - warm) if warm < 1 else 0.0
-    return section.peak * _warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
+    risen = max(_warm_up(section, moment), min(1.0, moment.fraction / LONGEST_WARM_UP))
+    fallen = max(0.0, moment.fraction - warm) / (1 - warm)
+    return section.peak * risen * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
 
 
 def constant(section: TrainingSection, moment: Moment) -> float:

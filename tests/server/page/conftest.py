@@ -72,3 +72,13 @@ def axe() -> str:
     """axe-core's script, from a package that only tests need."""
     package = pytest.importorskip("axe_playwright_python", reason="needs axe-core:  pip install 'tongsa[dev]'")
     return (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def looking(page: Any) -> Any:
+    """The page with the view open on four tokens."""
+    page.fill("#source", "the dog sleeps")
+    playwright.expect(page.locator("#target")).to_have_text("der Hund schläft")
+    page.get_by_role("button", name="Show attention").click()
+    playwright.expect(page.locator(".av-map")).to_be_visible()
+    return page

@@ -12,16 +12,6 @@ from tests.server.page.service import HEADS, LAYERS, Open, Service
 from tongsa.models.embeddings import sinusoids
 
 
-@pytest.fixture
-def looking(page: Any) -> Any:
-    """The page with the view open on four tokens."""
-    page.fill("#source", "the dog sleeps")
-    expect(page.locator("#target")).to_have_text("der Hund schläft")
-    page.get_by_role("button", name="Show attention").click()
-    expect(page.locator(".av-map")).to_be_visible()
-    return page
-
-
 def colours(page: Any) -> list[str]:
     """The colours of the large map's cells."""
     cells = page.locator(".av-map > g:first-of-type rect")

@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import expect
 from tests.server.page.service import Open, Service
 from tests.server.page.test_page_attention import choose
-
-
-@pytest.fixture
-def looking(page: Any) -> Any:
-    """The page with the view open on four tokens."""
-    page.fill("#source", "the dog sleeps")
-    expect(page.locator("#target")).to_have_text("der Hund schläft")
-    page.get_by_role("button", name="Show attention").click()
-    expect(page.locator(".av-map")).to_be_visible()
-    return page
 
 
 def asked(service: Service, path: str) -> list[dict[str, Any]]:

@@ -93,6 +93,7 @@ def test_bleu_comet_accuracy_and_f1_rise_ter_loss_and_error_fall() -> None:
         "bleu",
         "chrf",
         "tokenised_bleu",
+        "lowercased_bleu",
         "comet",
         "accuracy",
         "f1",
@@ -148,3 +149,10 @@ def test_tokenised_bleu_splits_compounds_as_the_papers_of_wmt14_did() -> None:
     expected = BLEU(tokenize="none", force=True).corpus_score(lines[:1], [lines[1:]]).score
     assert found["tokenised_bleu"].score == pytest.approx(expected, abs=1e-3)
     assert "tok:13a+compounds" in found["tokenised_bleu"].signature
+
+
+def test_lowercased_bleu_does_not_count_case() -> None:
+    found = score(["ein Mann mit hut."], ["Ein mann mit Hut."], "de", ["bleu", "lowercased_bleu"])
+    assert found["lowercased_bleu"].score == pytest.approx(100.0)
+    assert found["bleu"].score < 50
+    assert "case:lc" in found["lowercased_bleu"].signature

@@ -38,6 +38,7 @@ PANELS: dict[str, dict[str, str]] = {
         "score": "score:score",
         "inspect": "inspect:inspect",
         "explain": "explain:explain",
+        "speedrun": "speedrun:speedrun",
     },
     "Other programs, this machine": {
         "get": "get:get",

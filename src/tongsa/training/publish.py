@@ -6,15 +6,33 @@ import dataclasses
 import json
 from typing import Any
 
+from torch import Tensor
+
 from tongsa.base.errors import DirectoryError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
+from tongsa.config import TrainingSection
+from tongsa.evaluation.contracts import Metric
 from tongsa.evaluation.metrics import METRICS
 from tongsa.runs.directory import Run
 from tongsa.runs.log import RunLog
 from tongsa.tasks import TASKS
-from tongsa.training.checkpoint import average, checkpoints, latest, sound, to_average
+from tongsa.training.checkpoint import Checkpoint, average, checkpoints, latest, sound, to_average
 from tongsa.training.logger import card_of
+
+
+def publishable(
+    newest: Checkpoint, present: list[Checkpoint], section: TrainingSection, metric: Metric, show: Show
+) -> dict[str, dict[str, Tensor]]:
+    """The weights to choose from, by name: the last checkpoint, and the average of those that the recipe averages."""
+    best_by = metric if section.average_of == "best" else None
+    chosen = sound(to_average(present, section.average, best_by), show.say)
+    candidates = {"the last checkpoint": newest.weights()}
+    if len(chosen) > 1:
+        candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
+    elif chosen and chosen[0].update != newest.update:  # training.average_of is "best", and it was an earlier one
+        candidates["the best checkpoint"] = chosen[0].weights()
+    return candidates
 
 
 def publish(run: Run, device: str, show: Show) -> Any:
@@ -32,14 +50,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
     if problem:
         raise DirectoryError(problem, f"Go back to the checkpoint before it:  tongsa resume {run.path}")
     progress = newest.progress()
-    section = recipe.training
-    best_by = metric if section.average_of == "best" else None
-    chosen = sound(to_average(checkpoints(run.checkpoints), section.average, best_by), show.say)
-    candidates = {"the last checkpoint": newest.weights()}
-    if len(chosen) > 1:
-        candidates[f"the average of {len(chosen)} checkpoints"] = average(chosen)
-    elif chosen and chosen[0].update != newest.update:  # training.average_of is "best", and it was an earlier one
-        candidates["the best checkpoint"] = chosen[0].weights()
+    candidates = publishable(newest, checkpoints(run.checkpoints), recipe.training, metric, show)
     card = card_of(recipe, job, progress, objective.examples)
     show.say("finishing: the weights are chosen and evaluated, and the report is written")
     evaluations = {}

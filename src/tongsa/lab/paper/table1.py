@@ -22,7 +22,8 @@ from tongsa.base.progress import Show
 from tongsa.config.complexity import CONVOLUTION, DILATED, RECURRENT, RESTRICTED, SELF_ATTENTION, LayerKind
 from tongsa.lab.compare.operations import recurrent_layers_taken_apart
 from tongsa.lab.figures import lines
-from tongsa.lab.paper.document import NOTHING, PaperTable, Part
+from tongsa.lab.paper.document import PaperTable
+from tongsa.lab.tables import NOTHING, Part
 from tongsa.models.attention import attention
 from tongsa.models.cells import RecurrentEncoder
 from tongsa.models.convolution import Convolution

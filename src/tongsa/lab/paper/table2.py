@@ -14,8 +14,9 @@ import torch
 from tongsa.base.progress import Show
 from tongsa.evaluation.significance import SURE
 from tongsa.lab.compare.plan import CompareOptions
-from tongsa.lab.paper.document import NOTHING, PaperTable, Part, cost, figure
+from tongsa.lab.paper.document import PaperTable, cost
 from tongsa.lab.paper.published import GPUS, HOURS, TABLE_2, TFLOPS, training_cost
+from tongsa.lab.tables import NOTHING, Part, figure
 from tongsa.pages.markup import count
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from tongsa.config.presets import PRESETS, load_recipe
 from tongsa.evaluation.significance import SURE
 from tongsa.lab.compare.plan import CompareOptions
 from tongsa.lab.figures import intervals
-from tongsa.lab.paper.document import NOTHING, PaperTable, Part, figure
+from tongsa.lab.paper.document import PaperTable
 from tongsa.lab.paper.published import TABLE_3
 from tongsa.lab.question import Mean
+from tongsa.lab.tables import NOTHING, Part, figure
 from tongsa.pages.markup import count
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe, TransformerSection
 from tongsa.config.presets import load_recipe
 from tongsa.lab.grid import Cell, cells, consecutive, run_grid
-from tongsa.lab.paper.document import PaperTable, Part
+from tongsa.lab.paper.document import PaperTable
 from tongsa.lab.paper.published import TABLE_4
+from tongsa.lab.tables import Part
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 

@@ -79,8 +79,7 @@ def speedrun(
 ) -> None:
     """Race: how many minutes of training until the translator has 35, 38 and 40 BLEU.
 
-    The clock counts preparing and training; every checkpoint is scored afterwards. record.json has the result, with the
-    hardware, the recipe and the log.
+    The clock counts preparing and training. Every checkpoint is scored afterwards.
 
     Examples:  tongsa speedrun multi30k data/multi30k --minutes 25 --out runs/race
 

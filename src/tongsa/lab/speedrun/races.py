@@ -69,7 +69,7 @@ class Race:
             elif name in needed or len(lacking) == 1:
                 missing += lacking
         if missing:
-            raise CorpusError(f"{folder} has no {', '.join(missing)}", self.obtain)
+            raise CorpusError(f"{folder} has no {', '.join(missing)}, which the race needs", self.obtain)
         return found
 
     def _read(self, prefix: Path, reading: Reading) -> RaceText:

@@ -247,6 +247,36 @@ def _killed_at(save: int) -> Any:
     return prune
 
 
+def test_what_is_far_below_all_targets_is_scored_on_a_sample(
+    finished: Finished, captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, _ = finished
+    copy = shutil.copytree(out, tmp_path / "out")
+    state = json.loads((copy / "race.json").read_text(encoding="utf-8"))
+    (copy / "race.json").write_text(json.dumps({**state, "scores": {}}), encoding="utf-8")
+    scored: list[int] = []
+    found: list[float] = []
+    monkeypatch.setattr(running, "SAMPLE", 4)
+
+    def scores(race: object, translator: object, text: Any, *_: object) -> dict[str, Any]:
+        scored.append(len(text.sources))
+        return {"bleu": running.Score(found.pop(0), "")}
+
+    def race(target: float) -> list[tuple[float, int]]:
+        scored.clear()
+        record = run_race(options(captions, targets=(target,)), copy, Silent())
+        assert record is not None
+        return [(point.bleu, point.sentences) for point in record.log]
+
+    monkeypatch.setattr(running._Race, "_scores", scores)
+    found += [5, *(25, 35), *(29, 31), *(5, 29)]  # the second checkpoint and the third have an average too
+    assert race(40.0) == [(5, 3), (31, 12), (29, 3)]
+    assert scored == [3, 3, 3, 12, 12, 3, 3]
+    found += [*(5, 29), *(5, 33)]
+    assert race(30.0) == [(5, 3), (31, 12), (33, 12)]  # the last one is near the new target
+    assert scored == [3, 3, 12, 12]
+
+
 def test_an_interrupted_training_gives_no_record(
     captions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,7 +335,12 @@ def made(record: Record, scores: list[float], *, minute: float = 1.0, **changes:
     """A record with these scores at updates 100, 200, ..."""
     log = tuple(
         Point(
-            seconds=60 * minute * i, updates=100 * i, target_tokens=1000 * i, bleu=bleu, weights="the last checkpoint"
+            seconds=60 * minute * i,
+            updates=100 * i,
+            target_tokens=1000 * i,
+            bleu=bleu,
+            sentences=12,
+            weights="the last checkpoint",
         )
         for i, bleu in enumerate(scores, 1)
     )

@@ -85,16 +85,19 @@ def processor_name(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def commit() -> str:
-    """The commit of the checkout that this package is run from, with -dirty if it was changed; empty if unknown."""
-    root = Path(tongsa.__file__).resolve().parents[2]
-    if not (root / ".git").exists():
-        return ""
+    """The commit of the checkout that this file is run from, with -dirty if it was changed; empty if there is none."""
     try:
-        command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
-        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        # An installation may lie in a checkout of something else, which does not know this file.
+        _git("ls-files", "--error-unmatch", Path(__file__).name)
+        return _git("describe", "--always", "--dirty", "--abbrev=10", "--exclude=*")
     except (OSError, subprocess.SubprocessError):
         return ""
-    return found.stdout.strip()
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    where = Path(__file__).parent
+    return subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
 
 
 def probe_seconds(clock: Callable[[], float] = time.perf_counter) -> float:

@@ -23,6 +23,10 @@ class RaceText:
     sources: Sequence[str]
     references: Sequence[str]
 
+    def every(self, step: int) -> RaceText:
+        """A sample: one pair in `step`."""
+        return RaceText(path=self.path, sources=self.sources[::step], references=self.references[::step])
+
     @property
     def digest(self) -> str:
         """The same for the same pairs, whether or not the files are compressed."""

@@ -34,7 +34,9 @@ class Point:
     updates: int
     target_tokens: int
     bleu: float
-    """On the validation set."""
+    """On the validation set, or on a sample of it if that was far below all targets."""
+    sentences: int
+    """Sentences that were scored."""
     weights: str
     """Which weights these are: those of the checkpoint, or an average."""
 

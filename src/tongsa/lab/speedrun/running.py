@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +45,13 @@ from tongsa.translation.translator import Translator
 
 BEAM = 4
 """Beam of every score of a race; the length penalty is the recipe's."""
+
+SAMPLE = 16
+"""One in so many sentences of the validation set is translated first."""
+
+MARGIN = 10.0
+"""BLEU by which the sample must miss the lowest target for the rest not to be translated: the first models of a
+training write to the length limit, which takes minutes."""
 
 CHECKPOINTS = 1000
 """Checkpoints to keep: all."""
@@ -93,6 +100,15 @@ class RaceOptions:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckpointScore:
+    """What would have been published at a checkpoint."""
+
+    bleu: float
+    weights: str
+    sentences: int
+
+
 @dataclass
 class RaceState:
     """What has been measured so far, in DIR/race.json. All times are in seconds."""
@@ -106,8 +122,8 @@ class RaceState:
     """None until the training has ended."""
     scoring: float = 0.0
     machine: Machine | None = None
-    scores: dict[int, tuple[float, str]] = field(default_factory=dict)
-    """BLEU on the validation set and the weights that have it, by update."""
+    scores: dict[int, CheckpointScore] = field(default_factory=dict)
+    """Scores on the validation set by update."""
     tests: dict[str, dict[str, Score]] = field(default_factory=dict)
     engine: str = ""
 
@@ -134,7 +150,7 @@ class RaceState:
     @classmethod
     def _read(cls, path: Path) -> RaceState:
         values = json.loads(path.read_text(encoding="utf-8"))
-        scores = {int(update): (float(bleu), str(weights)) for update, (bleu, weights) in values["scores"].items()}
+        scores = {int(update): CheckpointScore(**each) for update, each in values["scores"].items()}
         tests = {
             name: {metric: Score(**each) for metric, each in scored.items()} for name, scored in values["tests"].items()
         }
@@ -216,23 +232,43 @@ class _Race:
         state, present = self.state, checkpoints(self.run.checkpoints)
         metric = METRICS.find(selecting_metric(recipe))
         subwords = Subwords.load(self.run.path)
-        with self.show.bar("scoring checkpoints", len(present), "checkpoints", done=len(state.scores)) as bar:
+        with self.show.bar("scoring checkpoints", len(present), "checkpoints") as bar:
             for number, checkpoint in enumerate(present, 1):
-                if checkpoint.update in state.scores:
-                    continue
-                began = self.clock()
-                card = card_of(recipe, job, checkpoint.progress(), 0)
-                found = {}
-                for name, weights in publishable(
-                    checkpoint, present[:number], recipe.training, metric, self.show
-                ).items():
-                    translator = Translator.from_weights(card, subwords, weights, device=job.device)
-                    found[name] = self._scores(translator, self.options.race.valid, ["bleu"])["bleu"].score
-                best = max(found, key=lambda name: found[name])
-                state.scores[checkpoint.update] = (found[best], best)
-                state.scoring += self.clock() - began
-                state.save()
-                bar.advance(1, f"BLEU {found[best]:.2f}")
+                if not self._is_scored(checkpoint):
+                    began = self.clock()
+                    card = card_of(recipe, job, checkpoint.progress(), 0)
+                    weights = publishable(checkpoint, present[:number], recipe.training, metric, self.show)
+                    translators = {
+                        name: Translator.from_weights(card, subwords, tensors, device=job.device)
+                        for name, tensors in weights.items()
+                    }
+                    state.scores[checkpoint.update] = self._best(translators)
+                    state.scoring += self.clock() - began
+                    state.save()
+                bar.advance(1, f"BLEU {state.scores[checkpoint.update].bleu:.2f}")
+
+    def _is_scored(self, checkpoint: Checkpoint) -> bool:
+        """Whether a score is there, on all sentences if the targets are near enough for that."""
+        found = self.state.scores.get(checkpoint.update)
+        whole = len(self.texts[self.options.race.valid].sources)
+        return found is not None and (found.sentences == whole or self._is_hopeless(found.bleu))
+
+    def _is_hopeless(self, bleu: float) -> bool:
+        return bleu + MARGIN < min(self.options.targets)
+
+    def _best(self, translators: Mapping[str, Translator]) -> CheckpointScore:
+        """The best score: on a sample if that is far below all targets, else on the whole validation set."""
+        whole = self.texts[self.options.race.valid]
+        if self._is_hopeless(0.0):
+            estimate = self._best_on(whole.every(SAMPLE), translators)
+            if self._is_hopeless(estimate.bleu):
+                return estimate
+        return self._best_on(whole, translators)
+
+    def _best_on(self, text: RaceText, translators: Mapping[str, Translator]) -> CheckpointScore:
+        found = {name: self._scores(each, text, ["bleu"])["bleu"].score for name, each in translators.items()}
+        best = max(found, key=lambda name: found[name])
+        return CheckpointScore(bleu=found[best], weights=best, sentences=len(text.sources))
 
     def score_tests(self) -> None:
         """Publish the translator, and score it on the test sets, once."""
@@ -245,7 +281,7 @@ class _Race:
             publish(self.run, job.device, self.show)
         translator = Translator.load(self.run.path, device=job.device)
         for name in tests:
-            self.state.tests[name] = self._scores(translator, name, TEST_METRICS)
+            self.state.tests[name] = self._scores(translator, self.texts[name], TEST_METRICS)
         self.state.engine = translator.made_with
         self.state.scoring += self.clock() - began
         self.state.save()
@@ -255,8 +291,7 @@ class _Race:
         torch.set_num_threads(job.options.threads or usable_cores())
         return recipe, job
 
-    def _scores(self, translator: Translator, name: str, metrics: Sequence[str]) -> dict[str, Score]:
-        text = self.texts[name]
+    def _scores(self, translator: Translator, text: RaceText, metrics: Sequence[str]) -> dict[str, Score]:
         search = dataclasses.replace(translator.search, beam=BEAM, scores=False)
         translations = [each.text for each in translator.translate(text.sources, search)]
         return score(translations, text.references, self.options.race.target, metrics)
@@ -289,11 +324,9 @@ class _Race:
 
     def _point(self, checkpoint: Checkpoint, before: float) -> Point:
         progress = checkpoint.progress()
-        bleu, weights = self.state.scores[checkpoint.update]
         return Point(
             seconds=round(before + progress.seconds, 2),
             updates=progress.update,
             target_tokens=progress.target_tokens,
-            bleu=bleu,
-            weights=weights,
+            **dataclasses.asdict(self.state.scores[checkpoint.update]),
         )

@@ -90,6 +90,20 @@ class FurtherTextOptions:
     mix_ratio: Annotated[float, typer.Option("--mix-ratio", help="Pairs of --mix for each of the corpus.")] = 1.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    panel: ClassVar[str] = "Recipe and budget"
+
+    tune: Annotated[
+        int | None,
+        typer.Option(
+            "--tune",
+            metavar="N",
+            help="Try N recipes near the given one first, within the budget.",
+        ),
+    ] = None
+
+
 @grouped
 def train(
     corpus: Annotated[list[str] | None, typer.Argument(metavar="CORPUS...", help=CORPORA_HELP)] = None,
@@ -115,6 +129,7 @@ def train(
     ] = None,
     *,
     budget: BudgetOptions,
+    search: TuneOptions,
     text: TextOptions,
     machine: MachineOptions,
     log: LogOptions,
@@ -126,7 +141,7 @@ def train(
     """
     if out is None:
         raise UsageError("--out is missing: the directory to write the translator to", "For example:  --out runs/en-de")
-    if budget.resume and not corpus:  # as in version 0.1
+    if budget.resume and not corpus and search.tune is None:  # as in version 0.1
         renamed("train --resume without a corpus", f"tongsa resume {out}")
         _resume(out, budget, machine, log)
         return
@@ -145,6 +160,9 @@ def train(
         if task == "translation":  # as in version 0.1
             renamed("train --init", f"tongsa finetune {init} CORPUS --out {out}")
         options = replace(options, init=str(init))
+    if search.tune is not None:
+        _tune(options, out, search.tune)
+        return
     run_training(options, out, resume=budget.resume)
 
 
@@ -215,6 +233,15 @@ def run_training(options: TrainOptions, out: Path, *, resume: bool) -> None:
     from tongsa.training.run import train_with
 
     _finish(train_with(options, Run(out), for_this_stream(), resume=resume))
+
+
+def _tune(options: TrainOptions, out: Path, count: int) -> None:
+    from tongsa.base.progress import for_this_stream
+    from tongsa.runs.directory import Run
+    from tongsa.training.tuning import Tuning
+
+    finished = Tuning(options=options, run_directory=Run(out), count=count).run(for_this_stream())
+    _finish(finished or None)
 
 
 def _resume(directory: Path, budget: BudgetOptions, machine: MachineOptions, log: LogOptions) -> None:

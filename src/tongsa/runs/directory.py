@@ -11,6 +11,7 @@ checkpoints/          states from which training can resume
 data/                 ids and validation texts, as data/prepare.py writes them, and the checksums of them
 .lock                 held by the process that is training here
 log.jsonl             events of the training, one per line
+tune.json             what a search for the recipe has tried, with tune.html and tune.toml
 validation.jsonl      the validation examples with the model's output
 report.html           report for people
 """
@@ -42,6 +43,8 @@ from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.subwords import Subwords
 
 DAMAGED = "Copy the directory again, or train again."
+
+_SEARCH_AGAIN = "It holds a search for a recipe. Continue that with the command that began it (tongsa train --tune)."
 
 _WRITE_AGAIN = "To write it again and go on, repeat the command that began the training with --resume added."
 
@@ -158,6 +161,16 @@ class Run:
         """The corpus that a teacher model generated for a student."""
         return self.path / "distilled"
 
+    @property
+    def tune_file(self) -> Path:
+        """The record of a search for the recipe; tune.html shows it, tune.toml is the recipe that it chose."""
+        return self.path / "tune.json"
+
+    @property
+    def tune_folder(self) -> Path:
+        """The trainings of a search, until it has ended."""
+        return self.path / "tune"
+
     def read_card(self) -> Card:
         """Read the card, of any version; every problem with it is a DirectoryError."""
         path = self.card_file
@@ -267,10 +280,9 @@ class Run:
     def read_job(self) -> tuple[Recipe, Job]:
         path = self.job_file
         if not path.is_file():
-            raise DirectoryError(
-                f"{self.path} holds no training to resume",
-                f"To begin one, or continue it if it is there:  tongsa train ... --out {self.path} --resume",
-            )
+            begin = f"To begin one, or continue it if it is there:  tongsa train ... --out {self.path} --resume"
+            search = self.tune_file.exists()
+            raise DirectoryError(f"{self.path} holds no training to resume", _SEARCH_AGAIN if search else begin)
         self._check_recipe_file()
         recipe = Recipe.from_values(read_toml(self.recipe_file), str(self.recipe_file))
         try:
@@ -331,6 +343,7 @@ class Run:
             *self._files_beside(),
             self.lock_file,
             *Subwords.files(self.path),
+            *(self.tune_file.with_suffix(ending) for ending in (".json", ".html", ".toml")),
         ]
         folders = [
             self.checkpoints,
@@ -339,6 +352,7 @@ class Run:
             self.data,
             self.damaged_data,
             self.distilled,
+            self.tune_folder,
         ]
         others = [path for path in sorted(self.path.iterdir()) if path not in (*files, *folders)]
         if others:
@@ -357,6 +371,8 @@ class Run:
             raise DirectoryError(
                 f"{self.path} already holds a translator", "Choose another --out: nothing is overwritten."
             )
+        if self.tune_file.exists():
+            raise DirectoryError(f"{self.path} cannot be trained in", _SEARCH_AGAIN, "Or choose another --out.")
 
 
 def _read_list(path: Path, what: str, card: Card | None) -> list[str]:

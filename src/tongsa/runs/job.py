@@ -59,6 +59,8 @@ class TrainOptions:
     loggers: tuple[str, ...] = ()
     """Names of `tongsa.runs.loggers.LOGGERS`, which receive every number of the training besides log.jsonl; without
     any, TensorBoard does if it is installed."""
+    validates: bool = True
+    """Validate while training. A search for a recipe does not: it computes the losses that it compares by itself."""
 
     def check(self) -> None:
         """Reject invalid combinations before anything is read."""

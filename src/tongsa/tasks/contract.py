@@ -89,6 +89,9 @@ class Objective(ABC, Generic[M, B]):
     """Whether `quick_scores`, `is_promising` and `slow_scores` are there to save the time of a full validation."""
     validation_tokens: int = 0
     """Tokens of the validation set, or other units that the loss is averaged over."""
+    validation_characters: int = 0
+    """Characters of the text that these tokens are of, each end counted as one; losses of different vocabularies can
+    be compared per character. 0 if the task does not tell."""
 
     @abstractmethod
     def build(self) -> M:

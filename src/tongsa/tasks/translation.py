@@ -156,6 +156,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         self.data, self.recipe = data, recipe
         self.noise = Noise(recipe.training.noise, recipe.corpus.max_tokens) if recipe.training.noise else None
         self.validation_tokens = int(data.valid.target.offsets[-1]) + len(data.valid)
+        self.validation_characters = sum(len(target) + 1 for _, target in data.valid_text)
         self.target_language = options.target
         self.examples = len(data.train)
         self.selects = selecting_metric(recipe)

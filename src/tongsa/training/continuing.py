@@ -76,18 +76,46 @@ def change_job(
 
 def write_data(run: Run, options: TrainOptions, show: Show) -> Recipe:
     """Let the task prepare its data; record what it was made from, and the checksums of all that was written."""
-    began = {"options": _fixed(options), "texts": _fingerprints(options)}
+    before = began(options)
     recipe = TASKS.find(options.task).prepare(run, options, show)
-    write_atomically(run.began_file, json.dumps(sealed(began), ensure_ascii=False))
-    run.write_checksums()
+    _write_began(run, before)
     return recipe
+
+
+def write_began(run: Run, options: TrainOptions) -> None:
+    """Record that these options began the training whose prepared data is in this directory."""
+    _write_began(run, began(options))
+
+
+def _write_began(run: Run, values: Mapping[str, Any]) -> None:
+    write_atomically(run.began_file, json.dumps(sealed(values), ensure_ascii=False))
+    run.write_checksums()
+
+
+def began(options: TrainOptions) -> dict[str, Any]:
+    """What a training that is continued must have in common with the one that began, to be stored as JSON."""
+    return {"options": _fixed(options), "texts": _fingerprints(options)}
 
 
 def refuse_changes(run: Run, now: TrainOptions) -> None:
     """Raise an error if the training in this directory began with other options or other text."""
     before, texts = _began(run)
-    if before is None:
-        return
+    found = _differences(before, texts, now) if before else []
+    if found:
+        raise UsageError(
+            f"{run.path} holds a training with other options",
+            *found,
+            "Give the same ones to continue it, or another --out to begin a new training.",
+            f"To continue it with other settings:  tongsa resume {run.path} --set SECTION.KEY=VALUE",
+        )
+
+
+def differences(values: Mapping[str, Any], now: TrainOptions) -> list[str]:
+    """How options and text differ from what `began` returned before, which may have been stored as JSON."""
+    return _differences(values["options"], _texts(values), now)
+
+
+def _differences(before: Mapping[str, Any], texts: Texts, now: TrainOptions) -> list[str]:
     found = [
         f"{name}: {_shown(before[field])} before, {_shown(value)} now"
         for field, name in FIXED.items()
@@ -97,14 +125,7 @@ def refuse_changes(run: Run, now: TrainOptions) -> None:
         old, new = before["settings"].get(key), now.settings.get(key)
         if old != new:
             found.append(f"--set {key}: {_shown(old)} before, {_shown(new)} now")
-    found += _changed(before, texts, now)
-    if found:
-        raise UsageError(
-            f"{run.path} holds a training with other options",
-            *found,
-            "Give the same ones to continue it, or another --out to begin a new training.",
-            f"To continue it with other settings:  tongsa resume {run.path} --set SECTION.KEY=VALUE",
-        )
+    return found + _changed(before, texts, now)
 
 
 def changed_texts(run: Run, options: TrainOptions) -> list[str]:
@@ -140,11 +161,14 @@ def _began(run: Run) -> tuple[dict[str, Any] | None, Texts]:
     for path in (run.began_file, run.damaged_data / run.began_file.name):
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
             values = unsealed(json.loads(path.read_text(encoding="utf-8")))
-            texts = {field: {name: tuple(mark) for name, mark in values["texts"][field].items()} for field in TEXTS}
-            return values["options"], texts
+            return values["options"], _texts(values)
     with suppress(TongsaError):  # an older version prepared it
         return _fixed(run.read_job()[1].options), unknown
     return None, unknown
+
+
+def _texts(values: Mapping[str, Any]) -> Texts:
+    return {field: {name: tuple(mark) for name, mark in values["texts"][field].items()} for field in TEXTS}
 
 
 def _fixed(options: TrainOptions) -> dict[str, Any]:

@@ -43,6 +43,10 @@ MAX_BAD_UPDATES = 3
 """Consecutive updates with a non-finite gradient before training stops."""
 
 
+class DivergedError(TrainingError):
+    """The gradient was not finite in several updates in a row."""
+
+
 class End(enum.IntEnum):
     """Whether an update is the last, and why."""
 
@@ -205,7 +209,7 @@ class Trainer:
     def _count_bad(self, norm: float) -> None:
         self.bad_updates += 1
         if self.bad_updates == MAX_BAD_UPDATES:
-            raise TrainingError(
+            raise DivergedError(
                 f"the gradient was not finite ({norm}) in {MAX_BAD_UPDATES} updates in a row, "
                 f"the last being update {self.progress.update + 1:,}",
                 "The learning rate is likely too high: lower training.peak, or lengthen training.warmup.",
@@ -235,6 +239,8 @@ class Trainer:
         )
 
     def _validation_due(self, step: Step) -> bool:
+        if not self.job.options.validates:
+            return False
         if step.end:
             return step.end == End.BUDGET_USED
         if self.section.validate_every:

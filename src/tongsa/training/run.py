@@ -31,6 +31,7 @@ from tongsa.training.continuing import (
     prepare_again,
     refuse_changes,
     repair_prepared,
+    write_began,
     write_data,
 )
 from tongsa.training.logger import TrainingLogger
@@ -172,7 +173,10 @@ def _locked(run: Run, show: Show) -> Iterator[None]:
 
 def _fit_and_publish(run: Run, show: Show, device: str) -> Any:
     end = fit(run, show, device)
-    if not is_main() or end == End.INTERRUPTED:
+    if not is_main():
+        return None
+    if end == End.INTERRUPTED:
+        show.say(f"to continue:  tongsa resume {run.path}")
         return None
     _, job = run.read_job()
     torch.set_num_threads(job.options.threads or usable_cores())
@@ -201,6 +205,21 @@ def share_prepared(prepared: Run, run: Run, recipe: Recipe, options: TrainOption
     # Links take no space; ids are never written in place, so they cannot be changed through a link.
     ignored = shutil.ignore_patterns(prepared.log_file.name, prepared.lock_file.name)
     shutil.copytree(prepared.path, run.path, copy_function=_link, ignore=ignored)
+    write_job(run, recipe, options)
+
+
+def take_prepared(prepared: Run, run: Run, recipe: Recipe, options: TrainOptions) -> None:
+    """As `share_prepared`, but for a directory of the user, who continues the training with these options."""
+    for path in prepared.path.iterdir():
+        there = run.path / path.name
+        if path == prepared.log_file:  # the training appends to it
+            shutil.copyfile(path, there)
+        elif path not in (prepared.lock_file, prepared.data):
+            there.unlink(missing_ok=True)
+            _link(str(path), str(there))
+    shutil.rmtree(run.data, ignore_errors=True)
+    shutil.copytree(prepared.data, run.data, copy_function=_link)
+    write_began(run, options)
     write_job(run, recipe, options)
 
 
@@ -234,7 +253,6 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
             end = trainer.run(callbacks)
     if end == End.INTERRUPTED:
         show.say(f"stopped after update {trainer.progress.update:,}; everything is saved")
-        show.say(f"to continue:  tongsa resume {run.path}")
     return end
 
 

@@ -104,6 +104,9 @@ def quick_command(line: str) -> str:
     if not re.match(r"tongsa (train|distill|lab compare)", line):
         return quick
     settings = dict(SMALL)
+    if "--tune" in line:
+        quick = re.sub(r"--minutes \S+", "", quick).replace("--tune 8", "--tune 2")
+        settings |= {"training.updates": "16"}
     if "--task" not in line and "--models" not in line:
         settings |= {"model.encoder_layers": "1", "model.decoder_layers": "1", "model.d_ff": "32"}
     return " ".join([quick, "--threads 1", *(f"--set {key}={value}" for key, value in settings.items())])

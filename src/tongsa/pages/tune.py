@@ -101,7 +101,7 @@ def _why(record: TuneRecord, chosen: Candidate) -> str:
 
 def _candidates(record: TuneRecord) -> str:
     rungs = range(len(record.lengths))
-    heads = ["candidate", "parameters", *(f"loss, rung {rung + 1}" for rung in rungs), "updates", "outcome"]
+    heads = ["candidate", "outcome", *(f"loss, rung {rung + 1}" for rung in rungs), "updates", "parameters"]
     rows = []
     for each in sorted(record.candidates, key=lambda each: _place(record, each)):
         words = "<br>".join(map(escape, each.words(record.recipe))).replace("-&gt;", "→") or "the recipe unchanged"
@@ -109,7 +109,7 @@ def _candidates(record: TuneRecord) -> str:
         updates = number(each.updates[-1]) if each.updates else "–"
         first = f"<b>{each.number}</b><br><small>{words}</small>"
         size = count(each.parameters) if each.parameters else "–"
-        rows.append([first, size, *losses, updates, escape(_outcome(record, each))])
+        rows.append([first, escape(_outcome(record, each)), *losses, updates, size])
     return f'<div class="wide-table">{table(heads, rows)}</div>'
 
 
@@ -162,9 +162,9 @@ def _line(candidate: Candidate, places: Sequence[tuple[float, float]], *, marks:
 
 
 def _method(record: TuneRecord) -> str:
-    fair = "the same time" if record.by_time else "as many tokens"
+    fair = "for the same time" if record.by_time else "with the same number of tokens"
     return (
-        f"All candidates are trained for {fair}. The better half goes on from its checkpoints until it has had twice "
+        f"All candidates are trained {fair}. The better half goes on from its checkpoints until it has had twice "
         "as much, and so on until one is left. The learning rate falls to 0 at the end of each rung, so that high and "
         f"low rates are judged alike. Losses are nats a {record.unit} of the same validation text, without label "
         "smoothing. The last training begins anew, with the schedule of the recipe and all of the budget that is left."

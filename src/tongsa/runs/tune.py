@@ -94,6 +94,8 @@ class TuneRecord:
         """
         left = list(self.candidates)
         for before in range(rung):
+            if len(left) <= 1:
+                break
             ranked = sorted(left, key=lambda each: (each.loss(before), each.number))
             left = [each for each in ranked[: half(len(left))] if not each.diverged]
         return sorted(left, key=lambda each: each.number)

@@ -91,7 +91,10 @@ STORED: dict[str, Values] = {
         "positions": 2000,
         "longest": 5,
         "trained": {
-            name: [{**result, "seen": seen + 0.01 * seed, "unseen": unseen} for seed, result in enumerate(results)]
+            name: [
+                {**result, "seen": seen + 0.01 * seed, "unseen": unseen, "seen_right": 90.0, "unseen_right": 20.0}
+                for seed, result in enumerate(results)
+            ]
             for (name, results), seen, unseen in zip(
                 _trained(positions.TRAINED).items(), (1.5, 1.5, 3.0), (2.0, 4.0, 4.0), strict=True
             )

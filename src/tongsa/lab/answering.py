@@ -12,7 +12,7 @@ from tongsa.base.files import write_atomically
 from tongsa.evaluation.significance import aligned
 from tongsa.lab.question import LANGUAGES, Answer, Lab, Question, Values, words_in
 from tongsa.pages.frame import Section, heading, page
-from tongsa.pages.markup import escape, table
+from tongsa.pages.markup import escape, scrollable, table
 
 
 def measured(question: Question, lab: Lab) -> Values:
@@ -55,7 +55,7 @@ def as_page(questions: Sequence[Question], values: Sequence[Values], language: s
                 note=f"§{question.section}",
                 content=f'<p class="conclusion">{escape(answer.conclusion)}</p>'
                 f'<div class="charts">{"".join(answer.figures)}</div>'
-                f'<div class="scroll" tabindex="0">{table(head, rows)}</div>'
+                f"{scrollable(table(head, rows), question.name)}"
                 f"<pre><code>tongsa lab {question.name}</code></pre>",
             )
         )

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 
 from tongsa.engines.inspection import Kind, shown
-from tongsa.pages.markup import escape
+from tongsa.pages.markup import escape, scrollable
 
 INK = (58, 92, 190)
 """Red, green and blue of the ink; its opacity shows the weight."""
@@ -47,13 +47,14 @@ def draw_map(weights: Weights, rows: Sequence[str], columns: Sequence[str], labe
     lines = "".join(f"M{left:.1f} {top + cell * i:.1f}h{width}" for i in range(len(rows) + 1))
     lines += "".join(f"M{left + cell * i:.1f} {top:.1f}v{height}" for i in range(len(columns) + 1))
     whole, high = f"{left + width + right:.0f}", f"{top + height + 4:.0f}"
-    return (
-        f'<div class="scroll"><svg class="map" width="{whole}" height="{high}" viewBox="0 0 {whole} {high}" '
+    svg = (
+        f'<svg class="map" width="{whole}" height="{high}" viewBox="0 0 {whole} {high}" '
         f'data-left="{left:.1f}" data-top="{top:.1f}" data-cell="{cell}" data-rows="{len(rows)}" '
         f'data-columns="{len(columns)}" role="img" aria-label="{escape(label)}">{"".join(names)}'
         f'<image x="{left:.1f}" y="{top:.1f}" width="{width}" height="{height}" preserveAspectRatio="none" '
-        f'href="{picture(weights)}"/><path class="cells" d="{lines}"/></svg></div>'
+        f'href="{picture(weights)}"/><path class="cells" d="{lines}"/></svg>'
     )
+    return scrollable(svg, label)
 
 
 def draw_heads(kind: Kind, *, open_at_once: bool) -> str:

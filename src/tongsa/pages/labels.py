@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tongsa.evaluation.labels import Confusion
 from tongsa.pages.frame import Section, heading, page
 from tongsa.pages.heatmaps import GREY, RGB, embedded, encode_png, picture
-from tongsa.pages.markup import escape, table
+from tongsa.pages.markup import escape, scrollable, table
 
 SIDE = 128
 """Height of a picture on the page, in pixels."""
@@ -30,7 +30,7 @@ def confusion_section(confusion: Confusion) -> Section:
     if len(confusion.labels) > MOST_CELLS:  # too many to look at: only how often each is right
         head, rows = [head[0], head[-1]], [[row[0], row[-1]] for row in rows]
     cells = [[escape(cell) for cell in row] for row in rows]
-    content = f'<div class="scroll">{table([escape(name) for name in head], cells, "plain")}</div>'
+    content = scrollable(table([escape(name) for name in head], cells, "plain"), "confusion")
     return Section(key="confusion", title="Confusion", note="right labels by given labels", content=content)
 
 
@@ -42,7 +42,7 @@ def attention_section(pictures: Sequence[Pixels], attention: Sequence[Shares], t
         for pixels, shares, title in zip(pictures, attention, titles, strict=True)
     )
     return Section(
-        key="attention", title="Attention", content=f'<p class="note">{NOTE}</p><div class="scroll">{drawn}</div>'
+        key="attention", title="Attention", content=f'<p class="note">{NOTE}</p>{scrollable(drawn, "attention")}'
     )
 
 

@@ -31,6 +31,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "") ->
     return f'<table class="{kind}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
 
 
+def scrollable(content: str, name: str) -> str:
+    """What may be wider than a phone, in a frame that scrolls, by keys too; `content` must be HTML."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">{content}</div>'
+
+
 def tile(value: str, name: str, meaning: str = "", signature: str = "") -> str:
     """A number with its name below it, in a `<div class="tiles">`."""
     below = f"<small>{escape(meaning)}</small>" if meaning else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tongsa.formats.trees import Tree
 from tongsa.pages.frame import Section, heading, page
-from tongsa.pages.markup import escape
+from tongsa.pages.markup import escape, scrollable
 
 LEVEL, LINE, LETTER, GAP = 42, 20, 8.2, 18
 """Height of a level and of a line of text, width of a letter, and space between two words, in pixels."""
@@ -72,7 +72,7 @@ def tree_figures(trees: Sequence[DrawnTree]) -> str:
     """Each tree as a figure, with its brackets as text below."""
     return "".join(
         f'<figure class="parsed"><figcaption>{escape(" ".join(each.tree.words()))}</figcaption>'
-        f'<div class="scroll">{tree_pictures([each])}</div>'
+        f"{scrollable(tree_pictures([each]), 'tree')}"
         f"<details><summary>as brackets</summary><code>{escape(each.tree)}</code></details></figure>"
         for each in trees
     )

@@ -12,7 +12,7 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright:  pip install 'tongsa[dev]'")
 
-from tests.server.page.service import Open, Service, running  # noqa: E402
+from tests.server.page.service import Faults, Open, Service, running  # noqa: E402
 
 PATIENCE = 30_000
 """Milliseconds: a busy machine is no failure."""
@@ -67,11 +67,35 @@ def page(open_page: Open) -> Any:
     return open_page()
 
 
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    """For pages that are files: whatever they load from elsewhere, or complain of, fails."""
+    opened, faults = browser.new_page(locale="en-GB"), []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    opened.on("request", lambda asked: faults.append(asked.url) if asked.url.startswith("http") else None)
+    yield opened
+    opened.close()
+    assert faults == []
+
+
 @pytest.fixture(scope="session")
-def axe() -> str:
-    """axe-core's script, from a package that only tests need."""
+def faults() -> Faults:
+    """`faults(page)`: what axe-core finds serious or critical, with the element."""
     package = pytest.importorskip("axe_playwright_python", reason="needs axe-core:  pip install 'tongsa[dev]'")
-    return (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+
+    def found(page: Any) -> list[str]:
+        page.evaluate(axe)
+        answer = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{fault['id']}: {node['html'][:150]} {node.get('failureSummary', '')[:200]}"
+            for fault in answer["violations"]
+            if fault["impact"] in ("serious", "critical")
+            for node in fault["nodes"]
+        ]
+
+    return found
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ WORDS = {"good": "gut", "morning": "Morgen", "the": "der", "dog": "Hund", "sleep
 LAYERS, HEADS = 3, 4
 Open = Callable[..., Any]
 """A page with the settings that are given (`open_page` of conftest.py)."""
+Faults = Callable[[Any], list[str]]
+"""What axe-core finds on a page (`faults` of conftest.py)."""
 
 
 class Service(ThreadingHTTPServer):

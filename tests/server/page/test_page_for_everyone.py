@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tests.server.page.service import Open, Service
+from tests.server.page.service import Faults, Open, Service
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 KINDS = ["Encoder self-attention", "Decoder self-attention", "Encoder–decoder attention", "Positions"]
@@ -180,41 +180,31 @@ def test_the_pictures_change_their_colours_with_the_page(page: Any) -> None:
     assert page.locator(".av-map > g:first-of-type rect").nth(3).get_attribute("fill") != before
 
 
-def faults(page: Any, axe: str) -> list[str]:
-    """What axe-core finds serious or critical, with the element."""
-    page.evaluate(axe)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{fault['id']}: {node['html'][:150]} {node.get('failureSummary', '')[:200]}"
-        for fault in found["violations"]
-        if fault["impact"] in ("serious", "critical")
-        for node in fault["nodes"]
-    ]
-
-
 @pytest.mark.parametrize("settings", [{}, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(open_page: Open, axe: str, scheme: str, settings: dict[str, Any]) -> None:
+def test_axe_finds_no_serious_fault(open_page: Open, faults: Faults, scheme: str, settings: dict[str, Any]) -> None:
     page = open_page(color_scheme=scheme, reduced_motion="reduce", **settings)
-    assert faults(page, axe) == []
+    assert faults(page) == []
     look(page)
     page.locator(".av-column.query .av-word").nth(1).click()
     for kind in KINDS:
         page.get_by_role("radio", name=kind).check(force=True)
-        assert faults(page, axe) == [], kind
+        assert faults(page) == [], kind
     for kind, drawn in EXPERIMENTS.items():
         page.get_by_role("radio", name=kind).check(force=True)
         expect(page.locator(drawn).first).to_be_visible()
         if kind == "Interventions":
             page.locator(drawn).first.click()
             expect(page.locator(".ex-pair")).to_be_visible()
-        assert faults(page, axe) == [], kind
+        assert faults(page) == [], kind
 
 
-def test_axe_finds_no_serious_fault_where_something_went_wrong(open_page: Open, axe: str, service: Service) -> None:
+def test_axe_finds_no_serious_fault_where_something_went_wrong(
+    open_page: Open, faults: Faults, service: Service
+) -> None:
     service.settings["keyRequired"] = True
     service.refuse = [(429, {"Retry-After": "100"}, {"error": "Slowdown"})]
     page = open_page(locale="ko-KR")
     page.fill("#source", "the dog")
     expect(page.get_by_role("alert")).to_be_visible()
-    assert faults(page, axe) == []
+    assert faults(page) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +30,6 @@ def seen() -> Inspection:
 
     facts = Facts(architecture="transformer", source="ko", target="en", d_model=16, d_k=4, positions="sinusoidal")
     return Inspection(source, target, Attention(weights(4, 4), weights(3, 3), weights(3, 4)), facts, sinusoids(20, 16))
-
-
-@pytest.fixture
-def tab(browser: Any) -> Iterator[Any]:
-    opened, faults = browser.new_page(locale="en-GB"), []
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    opened.on("request", lambda asked: faults.append(asked.url) if asked.url.startswith("http") else None)
-    yield opened
-    opened.close()
-    assert faults == []
 
 
 def test_the_file_needs_no_server_and_keeps_to_its_policy(tab: Any, seen: Inspection, tmp_path: Path) -> None:

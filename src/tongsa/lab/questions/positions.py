@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tongsa.lab.figures import intervals, lines
-from tongsa.lab.question import Answer, Lab, Question, Values, Words, difference, mean_of
+from tongsa.lab.question import Answer, Lab, Question, Values, Words, difference
 from tongsa.lab.variants import Variants
 
 if TYPE_CHECKING:
@@ -31,14 +31,15 @@ def measure(lab: Lab) -> Values:
     from tongsa.lab.small_trainings import Text, train_variants
 
     text = Text(name=f"up-to-{LONGEST}-words", longest=LONGEST)
-    return {**_table(), "longest": LONGEST, "trained": train_variants(lab, TRAINED, text=text, look=by_length)}
+    return {**_table(), "longest": LONGEST, "trained": train_variants(lab, TRAINED, text=text, look=seen_and_longer)}
 
 
-def by_length(trained: Trained) -> Values:
-    """Loss per token on sentences as long as those of the training, and on longer ones."""
+def seen_and_longer(trained: Trained) -> Values:
+    """Loss per token, and sentences translated right, as long as those of the training, and longer."""
     short = [pair for pair in trained.pairs if len(pair[0].split()) <= LONGEST]
     long = [pair for pair in trained.pairs if len(pair[0].split()) > LONGEST]
-    return {"seen": trained.loss(short), "unseen": trained.loss(long)}
+    losses = {"seen": trained.loss(short), "unseen": trained.loss(long)}
+    return {**losses, "seen_right": trained.right(short), "unseen_right": trained.right(long)}
 
 
 def _table() -> Values:
@@ -66,18 +67,28 @@ def answer(values: Values, words: Words) -> Answer:
         "no-positions": words("none", "없음"),
     }
     trained = Variants(results=values["trained"], names=names, words=words)
-    seen = {name: mean_of(trained.of(name, "seen")) for name in names}
-    unseen = {name: mean_of(trained.of(name, "unseen")) for name in names}
+    unseen = {name: trained.mean(name, "unseen") for name in names}
+    up_to = words(f"up to {values['longest']} words", f"{values['longest']}단어까지")
+    longer = words("longer", "더 긴 문장")
     conclusion = " ".join([_rows(values, words), _without(trained, words), _longer(trained, values, words)])
     return Answer(
         conclusion=conclusion,
         head=[
-            *trained.head(),
-            words(f"loss, up to {values['longest']} words", f"손실, {values['longest']}단어까지"),
-            words("loss, longer", "손실, 더 긴 문장"),
+            words("positions", "위치"),
+            words(f"loss, {up_to}", f"손실, {up_to}"),
+            words(f"loss, {longer}", f"손실, {longer}"),
+            words(f"right, {up_to}, %", f"맞은 문장, {up_to}, %"),
+            words(f"right, {longer}, %", f"맞은 문장, {longer}, %"),
         ],
         rows=[
-            [*row, seen[name].text(2), unseen[name].text(2)] for row, name in zip(trained.rows(), names, strict=True)
+            [
+                said,
+                trained.mean(name, "seen").text(2),
+                unseen[name].text(2),
+                trained.mean(name, "seen_right").text(1),
+                trained.mean(name, "unseen_right").text(1),
+            ]
+            for name, said in names.items()
         ],
         figures=[
             lines(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tongsa.lab.question import Words, words_in
 from tongsa.lab.walk_through.context import Context, Squeezed, Summed
 from tongsa.pages.frame import Section, heading, page
-from tongsa.pages.markup import escape
+from tongsa.pages.markup import escape, scrollable
 
 WIDTH, POSITIONS = 6, 12
 """Numbers of a vector, and steps of the translation, that are shown."""
@@ -17,7 +17,7 @@ def draw_context(context: Context, model: str, language: str) -> str:
     """A page of its own, for models that have no walk-through."""
     words = words_in(language)
     title = words("The context vector, step by step", "문맥 벡터가 만들어지는 과정")
-    source, target = " ".join(context.source[:-1]), " ".join(context.target[1:])
+    source, target = (_text(pieces) for pieces in (context.source[:-1], context.target[1:]))
     return page(
         f"{title}: {source}",
         heading=heading(escape(title), over=f"{escape(source)} → {escape(target)}", text=escape(model)),
@@ -25,6 +25,10 @@ def draw_context(context: Context, model: str, language: str) -> str:
         footer=words("Written by Tongsa.", "통사가 작성함."),
         language=language,
     )
+
+
+def _text(pieces: Sequence[str]) -> str:
+    return "".join(pieces).replace("▁", " ").strip()
 
 
 def context_section(context: Context, words: Words) -> Section:
@@ -146,11 +150,9 @@ def _cells(values: Sequence[float], most: float) -> str:
 
 
 def _table(share: str, over: str, rows: str, name: str) -> str:
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}"><table class="matrix"><thead><tr>'
-        f'<td></td><th scope="col" class="bar">{escape(share)}</th><th scope="colgroup" colspan="{WIDTH}">{over}</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    head = f'<th scope="col" class="bar">{escape(share)}</th><th scope="colgroup" colspan="{WIDTH}">{over}</th>'
+    top = f"<thead><tr><td></td>{head}</tr></thead>"
+    return scrollable(f'<table class="matrix">{top}<tbody>{rows}</tbody></table>', name)
 
 
 def _stepper(frames: Sequence[str], steps: int, words: Words) -> str:

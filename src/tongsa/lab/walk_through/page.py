@@ -12,7 +12,7 @@ from tongsa.lab.walk_through.context_page import context_section
 from tongsa.lab.walk_through.steps import Step, Walk
 from tongsa.lab.walk_through.texts import PARTS, text_of
 from tongsa.pages.frame import Section, heading, page
-from tongsa.pages.markup import escape
+from tongsa.pages.markup import escape, scrollable
 
 COLUMNS = 8
 """Columns without names that are shown in numbers."""
@@ -76,10 +76,8 @@ def draw_matrix(step: Step) -> str:
         for name, row in zip(step.rows, values, strict=True)
     )
     rest = f'<th scope="col">+{more}</th>' if more else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(step.name)}"><table class="matrix">'
-        f"<thead><tr><td></td>{head}{rest}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    top = f"<thead><tr><td></td>{head}{rest}</tr></thead>"
+    return scrollable(f'<table class="matrix">{top}<tbody>{body}</tbody></table>', step.name)
 
 
 def _cell(value: float, most: float, whole: bool) -> str:

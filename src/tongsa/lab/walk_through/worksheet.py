@@ -9,7 +9,7 @@ from tongsa.lab.question import Words, words_in
 from tongsa.lab.walk_through.exercises import MARK, Exercise, Numbers
 from tongsa.lab.walk_through.steps import Walk
 from tongsa.pages.frame import Section, heading, page
-from tongsa.pages.markup import escape
+from tongsa.pages.markup import escape, scrollable
 
 
 def draw_worksheet(walk: Walk, found: Sequence[Exercise], language: str) -> str:
@@ -67,7 +67,5 @@ def draw_numbers(of: Numbers, name: str) -> str:
             said = ("✓" if value else "") if column == MARK else f"{value:,.{digits}f}"
             cells += f"<td>{said}</td>"
         body += f'<tr><th scope="row">{escape(row)}</th>{cells}</tr>'
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}"><table class="matrix">'
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    top = f"<thead><tr><td></td>{head}</tr></thead>"
+    return scrollable(f'<table class="matrix">{top}<tbody>{body}</tbody></table>', name)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tongsa import __version__
 from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.evaluation.significance import aligned
@@ -19,6 +20,7 @@ def measured(question: Question, lab: Lab) -> Values:
     """The values of a question: those of an earlier run with the same settings, or new ones."""
     file = lab.folder / f"{question.name}.json"
     settings = {
+        "version": __version__,  # another one may measure something else
         "seeds": lab.seeds,
         "run": str(lab.run.resolve()) if lab.run else None,
         "effort": dataclasses.asdict(lab.effort),

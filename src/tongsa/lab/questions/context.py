@@ -21,10 +21,38 @@ if TYPE_CHECKING:
 WHO = {"민수는": "Minsu", "지영은": "Jiyeong", "학생은": "The student", "친구는": "The friend"}
 WHEN = {"어제": "yesterday", "오늘": "today", "주말에": "at the weekend"}
 SENSES = {
-    "spend": {"돈을": "spent money", "용돈을": "spent pocket money", "월급을": "spent the salary"},
-    "wear": {"모자를": "wore a hat", "안경을": "wore glasses", "가면을": "wore a mask"},
-    "bitter": {"약이": "found the medicine bitter", "맛이": "found the taste bitter", "커피가": "found coffee bitter"},
-    "write": {"글을": "wrote a text", "편지를": "wrote a letter", "시를": "wrote a poem"},
+    "spend": {
+        "돈을": "spent money",
+        "용돈을": "spent pocket money",
+        "월급을": "spent the salary",
+        "상금을": "spent the prize",
+        "저금을": "spent the savings",
+        "동전을": "spent coins",
+    },
+    "wear": {
+        "모자를": "wore a hat",
+        "안경을": "wore glasses",
+        "가면을": "wore a mask",
+        "가발을": "wore a wig",
+        "왕관을": "wore a crown",
+        "헬멧을": "wore a helmet",
+    },
+    "bitter": {
+        "약이": "found the medicine bitter",
+        "맛이": "found the taste bitter",
+        "커피가": "found the coffee bitter",
+        "나물이": "found the greens bitter",
+        "녹차가": "found the tea bitter",
+        "껍질이": "found the peel bitter",
+    },
+    "write": {
+        "글을": "wrote a text",
+        "편지를": "wrote a letter",
+        "시를": "wrote a poem",
+        "일기를": "wrote a diary",
+        "소설을": "wrote a novel",
+        "답장을": "wrote a reply",
+    },
 }
 KOREAN_WORD = "썼어요"
 APPLE = {
@@ -50,6 +78,8 @@ APPLE = {
     ),
 }
 ENGLISH_WORD = "apple"
+MOSTLY = 0.7
+"""Share of the words told apart from which on the meaning counts as known."""
 TIMES = 8
 """How often each of the sentences is in the text that the small model is trained on."""
 
@@ -164,7 +194,13 @@ def answer(values: Values, words: Words) -> Answer:
         f"프로브는 인코더 뒤에서 {100 * after.mean:.0f}%를 구별하고, 인코더 전에는 {100 * before.mean:.0f}%를 "
         f"구별한다(우연이면 {100 * chance:.0f}%)",
     )
-    if low > before.mean + margin:
+    clearly = low > before.mean + margin
+    if clearly and after.mean < MOSTLY:
+        conclusion = words(
+            f'"{word}" enters the encoder as one and the same word and leaves it with a part of its meaning: {numbers}.',
+            f'인코더에 들어갈 때는 모두 같은 단어("{word}")지만, 나올 때는 문맥의 뜻을 일부 담고 있다. {numbers}.',
+        )
+    elif clearly:
         conclusion = words(
             f'"{word}" enters the encoder as one and the same word and leaves it with its meaning: {numbers}.',
             f'인코더에 들어갈 때는 모두 같은 단어("{word}")지만, 나올 때는 문맥의 뜻을 담고 있다. {numbers}.',

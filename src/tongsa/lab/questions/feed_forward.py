@@ -1,15 +1,20 @@
-"""Why a feed-forward network after attention (§3.3)? Without it, wider, and attention layers in its place."""
+"""Why a feed-forward network after attention (§3.3)? Without it, wider, and attention layers in its place.
+
+LayerNorm stands before the sublayers in all of them (pre-norm), so that more layers are not worse for another reason.
+"""
 
 from __future__ import annotations
 
 from tongsa.lab.question import Answer, Lab, Question, Values, Words
 from tongsa.lab.variants import Variants, worse_or_not
 
+PRE_NORM = {"model.norm": "pre"}
+WITHOUT = {**PRE_NORM, "model.feed_forward": "none"}
 TRAINED = {
-    "base": {},
-    "no-feed-forward": {"model.feed_forward": "none"},
-    "attention-only-deep": {"model.feed_forward": "none", "model.encoder_layers": "6", "model.decoder_layers": "4"},
-    "wide-feed-forward": {"model.d_ff": "1024"},
+    "pre-norm": PRE_NORM,
+    "no-feed-forward": WITHOUT,
+    "attention-only-deep": {**WITHOUT, "model.encoder_layers": "6", "model.decoder_layers": "4"},
+    "wide-feed-forward": {**PRE_NORM, "model.d_ff": "1024"},
 }
 """Six and four layers of attention have as many parameters as two and two with their networks."""
 
@@ -24,7 +29,7 @@ def answer(values: Values, words: Words) -> Answer:
     trained = Variants(
         results=values["trained"],
         names={
-            "base": words("d_ff = 4 d_model", "d_ff = 4 d_model"),
+            "pre-norm": words("d_ff = 4 d_model", "d_ff = 4 d_model"),
             "no-feed-forward": words("none", "없음"),
             "attention-only-deep": words("none, but more layers", "없음, 층을 늘림"),
             "wide-feed-forward": words("d_ff = 16 d_model", "d_ff = 16 d_model"),

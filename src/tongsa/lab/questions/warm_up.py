@@ -1,17 +1,18 @@
-"""Why does the learning rate rise first (§5.3, Eq. 3)? With and without the warm-up, at two learning rates."""
+"""Why does the learning rate rise first (§5.3, Eq. 3)? With and without the warm-up, in a shallow and in a deep model."""
 
 from __future__ import annotations
 
 from tongsa.lab.question import Answer, Lab, Question, Values, Words
-from tongsa.lab.questions.layer_norm import COLD, CONSTANT
+from tongsa.lab.questions import layer_norm
 from tongsa.lab.variants import Variants
 
+CONSTANT = {"training.schedule": "constant", "training.peak": "0.003"}
 TRAINED = {
     "base": {},
     "constant": CONSTANT,
-    "constant-cold": COLD,
-    "high": {**CONSTANT, "training.peak": "0.01"},
-    "high-cold": {**COLD, "training.peak": "0.01"},
+    "constant-cold": {**CONSTANT, **layer_norm.COLD},
+    "deep-post-norm": layer_norm.TRAINED["deep-post-norm"],
+    "deep-post-norm-cold": layer_norm.TRAINED["deep-post-norm-cold"],
 }
 
 
@@ -28,21 +29,22 @@ def answer(values: Values, words: Words) -> Answer:
             "base": words("Eq. 3", "식 3"),
             "constant": words("constant, warm-up", "상수, 웜업"),
             "constant-cold": words("constant, no warm-up", "상수, 웜업 없음"),
-            "high": words("constant and high, warm-up", "높은 상수, 웜업"),
-            "high-cold": words("constant and high, no warm-up", "높은 상수, 웜업 없음"),
+            "deep-post-norm": words("6 + 2 layers, constant, warm-up", "6 + 2층, 상수, 웜업"),
+            "deep-post-norm-cold": words("6 + 2 layers, constant, no warm-up", "6 + 2층, 상수, 웜업 없음"),
         },
         words=words,
     )
-    moderate, high = trained.verdict("constant-cold", than="constant"), trained.verdict("high-cold", than="high")
-    if "worse" in (moderate, high):
-        rates = {
-            ("worse", "worse"): words("at both learning rates", "두 학습률 모두에서"),
-            ("worse", high): words("at the lower learning rate", "낮은 학습률에서"),
-        }.get((moderate, high), words("at the higher learning rate", "높은 학습률에서"))
+    shallow = trained.verdict("constant-cold", than="constant")
+    deep = trained.verdict("deep-post-norm-cold", than="deep-post-norm")
+    if "worse" in (shallow, deep):
+        depths = {
+            ("worse", "worse"): words("at both depths", "두 깊이 모두에서"),
+            ("worse", deep): words("with two layers in the encoder", "인코더가 2층일 때"),
+        }.get((shallow, deep), words("with six layers in the encoder", "인코더가 6층일 때"))
         lead = words(
-            f"Without the warm-up the model learns less {rates}: the first updates, with Adam's moments not known yet, "
+            f"Without the warm-up the model learns less {depths}: the first updates, with Adam's moments not known yet, "
             "spoil what it starts from.",
-            f"웜업이 없으면 {rates} 덜 배운다. Adam의 모멘트 추정이 아직 부정확한 처음 몇 업데이트가 출발점을 망친다.",
+            f"웜업이 없으면 {depths} 덜 배운다. Adam의 모멘트 추정이 아직 부정확한 처음 몇 업데이트가 출발점을 망친다.",
         )
     else:
         lead = words(

@@ -197,7 +197,7 @@ def answer(values: Values, words: Words) -> Answer:
     clearly = low > before.mean + margin
     if clearly and after.mean < MOSTLY:
         conclusion = words(
-            f'"{word}" enters the encoder as one and the same word and leaves it with a part of its meaning: {numbers}.',
+            f'"{word}" enters the encoder as one and the same word and leaves it with part of its meaning: {numbers}.',
             f'인코더에 들어갈 때는 모두 같은 단어("{word}")지만, 나올 때는 문맥의 뜻을 일부 담고 있다. {numbers}.',
         )
     elif clearly:

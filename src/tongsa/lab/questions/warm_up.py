@@ -1,4 +1,4 @@
-"""Why does the learning rate rise first (§5.3, Eq. 3)? With and without the warm-up, in a shallow and in a deep model."""
+"""Why does the learning rate rise first (§5.3, Eq. 3)? With and without the warm-up, in a shallow and a deep model."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def answer(values: Values, words: Words) -> Answer:
             ("worse", deep): words("with two layers in the encoder", "인코더가 2층일 때"),
         }.get((shallow, deep), words("with six layers in the encoder", "인코더가 6층일 때"))
         lead = words(
-            f"Without the warm-up the model learns less {depths}: the first updates, with Adam's moments not known yet, "
-            "spoil what it starts from.",
+            f"Without the warm-up the model learns less {depths}: the first updates, with Adam's moments not "
+            "known yet, spoil what it starts from.",
             f"웜업이 없으면 {depths} 덜 배운다. Adam의 모멘트 추정이 아직 부정확한 처음 몇 업데이트가 출발점을 망친다.",
         )
     else:

@@ -119,6 +119,7 @@ def choose_recipe(pairs: int, characters: int, *, gpu: bool, settings: Mapping[s
     bearable = max(300, characters // 200)
     size = min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
     chosen: dict[str, Any] = {
+        "corpus": {"clean": True},
         "subwords": {"size": size},
         "model": {"dropout": dropout},
         "training": {"updates": updates},

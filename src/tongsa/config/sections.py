@@ -46,6 +46,8 @@ class CorpusSection:
     """Most subwords per side of a pair; longer pairs are left out and counted. Language models read such pieces."""
     max_ratio: float = 9.0
     """Leave out (and count) pairs where one side has more than this many times the subwords of the other (0: none)."""
+    clean: bool = False
+    """Leave out (and count) pairs to train on that `tongsa corpus clean` would remove; translation."""
     deduplicate: bool = False
     """Leave out repeated pairs."""
     mask: bool = True

@@ -13,6 +13,7 @@ from tongsa.base.errors import UsageError
 from tongsa.base.files import write_atomically
 from tongsa.config import Recipe, merge, parse_settings
 from tongsa.data.selection import Split
+from tongsa.data.spill import Pairs
 from tongsa.evaluation.metrics import text_metric
 from tongsa.formats.pairs import Corpus, Pair
 from tongsa.runs.directory import Run
@@ -53,7 +54,7 @@ def fine_tuning_recipe(init: Run, settings: dict[str, str], source: str, target:
 class Mixture:
     """New pairs, followed by old pairs drawn with a seed. Without fine-tuning, the old ones are any further text."""
 
-    new: Corpus
+    new: Pairs
     old: Corpus
     share: float
     """Fraction of the old pairs to use."""
@@ -61,7 +62,7 @@ class Mixture:
     """Holds out old pairs for scoring."""
 
     @classmethod
-    def of(cls, new: Corpus, old: Corpus, ratio: float, seed: int, *, hold_out: bool = True) -> Mixture:
+    def of(cls, new: Pairs, old: Corpus, ratio: float, seed: int, *, hold_out: bool = True) -> Mixture:
         """Mix in `ratio` old pairs for each new one, or all old pairs if there are fewer.
 
         With `hold_out`, some old pairs are kept aside to measure forgetting.

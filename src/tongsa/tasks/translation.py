@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import choose_recipe, load_recipe
+from tongsa.corpus.clean import Cleaned
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
 from tongsa.data.ids import Sentences
 from tongsa.data.noise import Noise
@@ -57,6 +59,9 @@ PROMISING = 0.75
 
 EXAMPLES_SHOWN = 10
 
+CLEANED = 15_000
+"""Pairs that can be looked at, while cleaning, in 5% of a minute."""
+
 
 class Translation(Task[Translator]):
     """Parallel text in, a translator out."""
@@ -71,7 +76,9 @@ class Translation(Task[Translator]):
         reading = Reading(
             source=options.source, target=options.target, encoding=section.encoding, salvage=section.salvage
         )
-        new = open_corpus(options.corpora, reading)
+        whole = open_corpus(options.corpora, reading)
+        most = options.minutes * CLEANED if options.minutes else math.inf
+        new = Cleaned(whole, show, options.threads, most) if section.clean else whole
         training: Pairs = new
         validation = None
         if options.valid:

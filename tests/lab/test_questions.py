@@ -107,7 +107,10 @@ STORED: dict[str, Values] = {
             "unmasked": [{**result, "perplexity": 1.1, "bleu": 1.0} for result in _trained({"base": {}})["base"]],
         }
     },
-    "feed-forward": {"trained": _trained(feed_forward.TRAINED)},
+    "feed-forward": {
+        "facts": {"with": [99.0, 100.0], "without": [55.0, 57.0], "deeper": [99.0, 99.0]},
+        "trained": _trained(feed_forward.TRAINED),
+    },
     "residual": {"trained": _trained(residual.TRAINED)},
     "layer-norm": {"trained": _trained(layer_norm.TRAINED)},
     "warm-up": {"trained": _trained(warm_up.TRAINED)},
@@ -152,7 +155,7 @@ OTHERWISE: dict[str, Callable[[Values], Values]] = {
     "positions": _swap_trained("base", "learned-positions"),
     "projections": _swap_trained("base", "no-projections"),
     "mask": _swap_trained("base", "unmasked"),
-    "feed-forward": _swap_trained("pre-norm", "no-feed-forward"),
+    "feed-forward": lambda values: {**values, "facts": _swap("with", "without")(values["facts"])},
     "residual": _swap_trained("base", "no-residual"),
     "layer-norm": _swap_trained("deep-post-norm", "deep-post-norm-cold"),
     "warm-up": _swap_trained("base", "deep-post-norm"),

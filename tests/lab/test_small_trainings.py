@@ -15,7 +15,7 @@ from tongsa.lab.answering import as_text, measured
 from tongsa.lab.question import Effort, Lab, words_in
 from tongsa.lab.questions import QUESTIONS, context, heads
 from tongsa.lab.questions.projections import weight_on_itself
-from tongsa.lab.small_trainings import small_recipe, train_variants
+from tongsa.lab.small_trainings import Text, small_recipe, train_variants
 from tongsa.lab.trained import Trained
 from tongsa.models import build
 
@@ -65,6 +65,17 @@ def test_another_recipe_is_another_training(lab: Lab) -> None:
     once = dataclasses.replace(lab, seeds=1)
     first, other = (train_variants(once, {"variant": {"model.heads": heads}})["variant"] for heads in ("4", "1"))
     assert first[0]["perplexity"] != other[0]["perplexity"]
+
+
+def test_another_text_of_the_same_name_is_prepared_and_trained_anew(lab: Lab) -> None:
+    once = dataclasses.replace(lab, seeds=1)
+    first, other = (
+        train_variants(once, {"base": {}}, text=Text(name="more", added=((korean, "A dog."),)))["base"]
+        for korean in ("개.", "새.")
+    )
+    assert first[0]["perplexity"] != other[0]["perplexity"]
+    (prepared,) = (lab.folder / "text").glob("more.*")
+    assert (prepared / "train.ko").read_text(encoding="utf-8").endswith("\n새.\n")
 
 
 def test_a_training_that_diverges_is_an_answer(lab: Lab) -> None:

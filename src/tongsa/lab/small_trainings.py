@@ -13,6 +13,7 @@ import dataclasses
 import json
 import math
 import multiprocessing
+import shutil
 import statistics
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -115,7 +116,7 @@ class Plan:
         """What a result depends on."""
         return {
             "recipe": self.recipe(cell.row).to_toml(),
-            "text": [self.text.name, self.text.longest, self.text.times, len(self.text.added)],
+            "text": [self.text.name, self.text.longest, self.text.times, *map(list, self.text.added)],
             "pairs": [self.effort.pairs, self.effort.held_out],
         }
 
@@ -196,28 +197,43 @@ def _train_grid(plan: Plan) -> dict[str, list[Values]]:
 
 
 def _prepare(plan: Plan) -> None:
-    """Write the text and its ids, unless that was done before."""
+    """Write the text and its ids, unless the same text was prepared before."""
     done = plan.prepared / "data" / "complete.json"
+    texts = _texts(plan)
     with waiting_for(plan.folder / "locks" / f"{plan.prepared.name}.lock", "preparing the text", plan.show):
-        if done.is_file():
+        if done.is_file() and all(_holds(plan.prepared / name, text) for name, text in texts.items()):
             return
-        written = plan.effort.pairs * (4 if plan.text.longest else 1)
-        train, valid, _ = corpus(written, plan.effort.held_out, 0, seed=1, patterns=animals.PATTERNS)
-        if plan.text.longest:
-            train = [pair for pair in train if len(pair[0].split()) <= plan.text.longest][: plan.effort.pairs]
-        train += plan.text.added * plan.text.times
-        files = {"train": train, "valid": valid}
-        for name, pairs in files.items():
-            for side, language in enumerate(("ko", "en")):
-                lines = "".join(pair[side] + "\n" for pair in pairs)
-                write_atomically(plan.prepared / f"{name}.{language}", lines)
+        shutil.rmtree(plan.prepared, ignore_errors=True)
+        for name, text in texts.items():
+            write_atomically(plan.prepared / name, text)
         recipe = small_recipe({}, plan.effort)
         training, held_out = (
-            open_corpus([str(plan.prepared / name)], Reading(source="ko", target="en")) for name in files
+            open_corpus([str(plan.prepared / name)], Reading(source="ko", target="en")) for name in ("train", "valid")
         )
         with spilled(training, recipe.corpus, seed=1, folder=plan.prepared / "data", show=Silent()) as spill:
             prepare_pairs(spill, held_out, PrepareSettings(directory=plan.prepared, recipe=recipe, threads=1))
-        write_atomically(done, json.dumps({"train": len(train), "valid": len(valid)}) + "\n")
+        write_atomically(done, "{}\n")
+
+
+def _texts(plan: Plan) -> dict[str, str]:
+    """The files of the training and the held-out pairs, by name."""
+    written = plan.effort.pairs * (4 if plan.text.longest else 1)
+    train, valid, _ = corpus(written, plan.effort.held_out, 0, seed=1, patterns=animals.PATTERNS)
+    if plan.text.longest:
+        train = [pair for pair in train if len(pair[0].split()) <= plan.text.longest][: plan.effort.pairs]
+    train += plan.text.added * plan.text.times
+    return {
+        f"{name}.{language}": "".join(pair[side] + "\n" for pair in pairs)
+        for name, pairs in {"train": train, "valid": valid}.items()
+        for side, language in enumerate(("ko", "en"))
+    }
+
+
+def _holds(file: Path, text: str) -> bool:
+    try:
+        return file.read_text(encoding="utf-8") == text
+    except (OSError, ValueError):
+        return False
 
 
 def _kept(plan: Plan, cell: Cell) -> Values | None:

@@ -142,16 +142,20 @@ def _rows(values: Values, words: Words) -> str:
 
 def _without(trained: Variants, words: Words) -> str:
     lost = difference(trained.of("no-positions", "seen"), trained.of("base", "seen"))
+    right = [trained.mean(name, "seen_right").mean for name in ("no-positions", "base")]
     times = math.exp(lost.mean)
+    numbers = words(
+        f"{times:.2f} times the perplexity, {right[0]:.0f}% of the short sentences right against {right[1]:.0f}%",
+        f"퍼플렉서티 {times:.2f}배, 짧은 문장 가운데 맞은 것 {right[0]:.0f}%, 기준 {right[1]:.0f}%",
+    )
     if lost.low > 0:
         return words(
-            f"Without positions the model is worse ({times:.2f} times the perplexity): it has a bag of words "
-            "to translate.",
-            f"위치가 없으면 모델이 나빠진다(퍼플렉서티 {times:.2f}배). 순서 없는 단어 묶음을 번역하는 셈이다.",
+            f"Without positions the model is worse ({numbers}): it has a bag of words to translate.",
+            f"위치가 없으면 모델이 나빠진다({numbers}). 순서 없는 단어 묶음을 번역하는 셈이다.",
         )
     return words(
-        f"Here the model does without positions ({times:.2f} times the perplexity).",
-        f"여기서는 위치가 없어도 확실히 나빠지지 않는다(퍼플렉서티 {times:.2f}배).",
+        f"Here the model does without positions ({numbers}).",
+        f"여기서는 위치가 없어도 확실히 나빠지지 않는다({numbers}).",
     )
 
 

@@ -42,9 +42,9 @@ def answer(values: Values, words: Words) -> Answer:
             ("worse", deep): words("with two layers in the encoder", "인코더가 2층일 때"),
         }.get((shallow, deep), words("with six layers in the encoder", "인코더가 6층일 때"))
         lead = words(
-            f"Without the warm-up the model learns less {depths}: the first updates, with Adam's moments not "
-            "known yet, spoil what it starts from.",
-            f"웜업이 없으면 {depths} 덜 배운다. Adam의 모멘트 추정이 아직 부정확한 처음 몇 업데이트가 출발점을 망친다.",
+            f"Without the warm-up the model learns less {depths}, likely because Adam does not know its moments yet in "
+            "the first updates.",
+            f"웜업이 없으면 {depths} 덜 배운다. 처음에는 Adam의 모멘트 추정이 아직 부정확하기 때문일 것이다.",
         )
     else:
         lead = words(

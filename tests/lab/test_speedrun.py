@@ -11,16 +11,14 @@ from typing import Any
 
 import pytest
 
-from tongsa.base.errors import CorpusError, RecipeError, UsageError
+from tongsa.base.errors import CorpusError, UsageError
 from tongsa.base.progress import Silent
 from tongsa.demo import grammar
 from tongsa.lab.speedrun import machine, running
-from tongsa.lab.speedrun.machine import probe_seconds, processor_name
-from tongsa.lab.speedrun.races import RACES, Race
-from tongsa.lab.speedrun.records import RECORD, Point, Record, find_record, read_records
+from tongsa.lab.speedrun.races import RACES
+from tongsa.lab.speedrun.records import RECORD, Record
 from tongsa.lab.speedrun.running import RaceOptions, run_race
-from tongsa.lab.speedrun.table import ranked, records_page
-from tongsa.lab.speedrun.verifying import compare_records, verify
+from tongsa.lab.speedrun.verifying import verify
 from tongsa.runs.directory import Run
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.loop import End
@@ -305,13 +303,6 @@ def test_missing_files_are_named_together_with_where_they_can_be_had(captions: P
     assert "multi30k/dataset" in str(error.value)
 
 
-def test_text_that_is_not_the_published_one_is_told(finished: Finished) -> None:
-    _, record = finished
-    assert MULTI30K.other_text(record.digests) == ["train", "valid", "test_2016_flickr"]
-    assert not MULTI30K.other_text(MULTI30K.digests)
-    assert any("not run on the published text" in note for note in records_page(MULTI30K, {"mine": record}).notes)
-
-
 def test_a_record_is_confirmed_by_the_same_updates(finished: Finished, captions: Path, tmp_path: Path) -> None:
     _, record = finished
     found = verify(record, captions, tmp_path / "again", Silent(), threads=1, device="cpu")
@@ -331,117 +322,6 @@ def test_another_text_is_refused_before_a_record_is_run_again(
         verify(other, captions, tmp_path / "again", Silent())
 
 
-def made(record: Record, scores: list[float], *, minute: float = 1.0, **changes: Any) -> Record:
-    """A record with these scores at updates 100, 200, ..."""
-    log = tuple(
-        Point(
-            seconds=60 * minute * i,
-            updates=100 * i,
-            target_tokens=1000 * i,
-            bleu=bleu,
-            sentences=12,
-            weights="the last checkpoint",
-        )
-        for i, bleu in enumerate(scores, 1)
-    )
-    return dataclasses.replace(record, log=log, **changes)
-
-
-def test_a_target_that_is_reached_later_is_not_confirmed(finished: Finished) -> None:
-    _, record = finished
-    recorded = made(record, [10, 20, 36, 37], targets=(35.0, 38.0))
-    assert compare_records(recorded, made(record, [10, 36, 20, 20])).confirmed
-    later = made(record, [10, 20, 30, 36])
-    assert not compare_records(recorded, later).confirmed
-    by_minutes = dataclasses.replace(recorded, minutes=5.0)  # its checkpoints were at other updates
-    assert compare_records(by_minutes, later).confirmed
-    never = compare_records(by_minutes, made(record, [10, 20, 30, 34]))
-    assert not never.confirmed
-    assert "BLEU 35: recorded at update 300, never reached now" in never.lines()
-
-
-def test_records_are_ranked_by_the_highest_target_then_by_time(finished: Finished) -> None:
-    _, record = finished
-    records = {
-        "slow to 38": made(record, [10, 35, 38], minute=4),
-        "quick to 38": made(record, [10, 20, 38], minute=2),
-        "quick to 35": made(record, [36, 36, 36], minute=1),
-        "none": made(record, [1, 2, 3]),
-        "better than none": made(record, [1, 2, 4]),
-    }
-    assert [name for name, _ in ranked(records, (35.0, 38.0, 40.0))] == [
-        "quick to 38", "slow to 38", "quick to 35", "better than none", "none",
-    ]  # fmt: skip
-
-
-def test_the_table_tells_minutes_and_what_does_not_depend_on_the_machine(finished: Finished) -> None:
-    _, record = finished
-    fast = dataclasses.replace(record.machine, probe=0.5, used=2)
-    mine = made(record, [10, 35.2, 38], minute=2, machine=fast)
-    page = records_page(MULTI30K, {"runs/a b": mine})
-    times, measures, scores, commands = page.parts
-    assert times.rows[0][1:4] == ["4.0", "6.0", "–"]
-    assert measures.rows[0][1:4] == ["200, 2,000, 960", "300, 3,000, 1,440", "–"]
-    assert commands.rows == [["runs/a b", "tongsa speedrun multi30k FOLDER --verify 'runs/a b' --out runs/again"]]
-    head = list(scores.head)
-    published = {row[0]: row for row in scores.rows}
-    assert published["Transformer-Tiny"][head.index("test_2016_flickr, lower-cased")] == "41.02"
-    assert published["Transformer-Tiny"][head.index("test_2016_flickr")] == "–"
-    assert "reported in" in published["synthetic and authentic images"][-1]
-    assert "41.02" in page.text()
-    assert "| 41.02 |" in page.markdown()
-    assert "<svg" in page.html()
-
-
-def test_a_table_without_records_tells_how_to_make_one() -> None:
-    page = records_page(MULTI30K, {})
-    for drawn in (page.text(), page.markdown(), page.html()):
-        assert "no records yet. To make one:  tongsa speedrun multi30k FOLDER" in drawn
-        assert "41.02" in drawn
-
-
-def test_records_are_found_in_folders_and_by_file(finished: Finished, tmp_path: Path) -> None:
-    out, record = finished
-    assert read_records([str(out.parent)]) == {str(out): record}
-    assert read_records([str(out / RECORD)]) == {str(out): record}
-    assert find_record(str(out)) == out / RECORD
-    with pytest.raises(UsageError, match=r"has no record\.json"):
-        read_records([str(tmp_path)])
-    with pytest.raises(UsageError, match="there is no record nowhere"):
-        find_record("nowhere")
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"format": 2}, "its format is 2"),
-        ({"log": []}, "its log is empty"),
-        ({"log": [{"seconds": 1}]}, "it has no 'updates'"),
-        ({"seed": "one"}, "its seed is 'one'"),
-        ({"targets": [-1]}, "-1 is not a number"),
-        ({"tests": 5}, "is not a record of a race"),
-        ({"machine": None}, "is not a record of a race"),
-    ],
-)
-def test_a_damaged_record_is_told_in_one_line(
-    finished: Finished, tmp_path: Path, change: dict[str, Any], told: str
-) -> None:
-    _, record = finished
-    path = tmp_path / RECORD
-    path.write_text(json.dumps({**json.loads(record.to_json()), **change}), encoding="utf-8")
-    with pytest.raises(CorpusError) as error:
-        Record.read(path)
-    assert told in str(error.value)
-
-
-def test_a_recipe_of_another_version_is_refused(finished: Finished) -> None:
-    _, record = finished
-    with pytest.raises(RecipeError, match="cannot be used"):
-        dataclasses.replace(record, recipe="[model]\nwings = 2\n").parsed_recipe()
-    with pytest.raises(CorpusError, match="not TOML"):
-        dataclasses.replace(record, recipe="[model").parsed_recipe()
-
-
 def test_compressed_files_are_the_same_text(captions: Path, tmp_path: Path) -> None:
     import gzip
 
@@ -449,27 +329,3 @@ def test_compressed_files_are_the_same_text(captions: Path, tmp_path: Path) -> N
         (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
     ours, theirs = MULTI30K.texts(tmp_path), MULTI30K.texts(captions)
     assert {name: text.digest for name, text in ours.items()} == {name: text.digest for name, text in theirs.items()}
-
-
-def test_the_probe_is_the_median_of_its_updates_and_leaves_the_random_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    import torch
-
-    monkeypatch.setattr(machine, "UPDATES", 3)
-    monkeypatch.setattr(machine, "_probe_update", lambda: lambda: None)
-    times = iter([0.0, 5.0, 10.0, 11.0, 20.0, 23.0])
-    before = torch.get_rng_state()
-    assert probe_seconds(lambda: next(times)) == 3.0
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_the_processor_has_its_name(tmp_path: Path) -> None:
-    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: A  CPU @ 2 GHz\n", encoding="utf-8")
-    assert processor_name(tmp_path / "cpuinfo") == "A CPU @ 2 GHz"
-    assert processor_name(tmp_path / "nothing")
-
-
-def test_all_shipped_records_can_be_read_and_are_of_a_known_race() -> None:
-    races: dict[str, Race] = RACES
-    for name, record in read_records([]).items():
-        assert record.race in races, name
-        record.parsed_recipe()

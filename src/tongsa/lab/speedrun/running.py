@@ -216,7 +216,6 @@ class _Race:
             refuse_changes(self.run, training)
             repair_prepared(self.run, training, self.show)
             return
-        self.run.remove()  # what an interrupted preparation left
         began = self.clock()
         prepare(self.run, training, self.show)
         self.state.preparing = self.clock() - began

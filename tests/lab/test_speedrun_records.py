@@ -119,11 +119,13 @@ def test_the_table_tells_minutes_and_what_does_not_depend_on_the_machine() -> No
     assert commands.rows == [["runs/a b", "tongsa speedrun multi30k FOLDER --verify 'runs/a b' --out runs/again"]]
     head = list(scores.head)
     published = {row[0]: row for row in scores.rows}
-    assert published["Transformer-Tiny"][head.index("test_2016_flickr, lower-cased")] == "41.02"
-    assert published["Transformer-Tiny"][head.index("test_2016_flickr")] == "–"
-    assert "reported in" in published["synthetic and authentic images"][-1]
+    place = head.index("test_2016_flickr")
+    assert published["runs/a b"][place] == "38.50 / 39.00"
+    assert published["Transformer-Tiny"][place] == "– / 41.02"
+    assert "reported" in published["synthetic and authentic images"][-1]
+    assert any("Revisit-MMT" in note for note in page.notes)
     assert "41.02" in page.text()
-    assert "| 41.02 |" in page.markdown()
+    assert "| – / 41.02 |" in page.markdown()
     assert "<svg" in page.html()
 
 
@@ -211,3 +213,8 @@ def test_a_target_is_reached_at_the_first_checkpoint_that_has_it() -> None:
         "38": {"minutes": 4.0, "updates": 400, "target_tokens": 4000, "probes": 960.0, "bleu": 38.0},
         "40": None,
     }
+
+
+def test_a_score_of_zero_is_a_score() -> None:
+    record = made([0.0], tests={"test_2016_flickr": {"bleu": Score(0.0), "lowercased_bleu": Score(0.0)}})
+    assert records_page(MULTI30K, {"bad": record}).parts[2].rows[0][1:3] == ["0.00", "0.00 / 0.00"]

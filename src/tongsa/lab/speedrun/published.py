@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 PROTOCOL = (
-    "Published figures are BLEU on the lower-cased, Moses-tokenised text of github.com/multi30k/dataset "
-    "(scripts/task1-tokenize.sh): compare them with lower-cased BLEU, whose tokens are sacrebleu's 13a (12,106 in the "
-    "German of test_2016_flickr, where Moses finds 12,103)."
+    "Scores of test sets are cased / lower-cased BLEU. Published figures are BLEU on the lower-cased, Moses-tokenised "
+    "text of github.com/multi30k/dataset (scripts/task1-tokenize.sh), so they stand beside the lower-cased one, whose "
+    "tokens are sacrebleu's 13a. In the German of test_2016_flickr these are 12,106; Moses finds 12,103, as in the "
+    "logs of Revisit-MMT."
 )
 
 
@@ -24,7 +25,7 @@ class Published:
     training: str
     source: str
     read_in: str
-    """Where we read the figures; a figure that we did not find in the publication itself is `reported in` another."""
+    """Where we read the figures; `source` says `reported` if that is neither the publication nor its program."""
 
 
 PUBLISHED = {
@@ -34,7 +35,7 @@ PUBLISHED = {
             sees="text only",
             scores={"test_2016_flickr": 41.02},
             training="8,000 updates of 2 x 4,096 tokens; dropout 0.3; 10 checkpoints averaged; beam 5",
-            source="Wu et al., ACL 2021 (Good for Misconceived Reasons)",
+            source="Wu et al., ACL 2021",
             read_in="README-baseline.md of github.com/LividWo/Revisit-MMT",
         ),
         Published(
@@ -58,8 +59,8 @@ PUBLISHED = {
             sees="images made from the text",
             scores={"test_2016_flickr": 42.50, "test_2017_flickr": 36.04, "test_2017_mscoco": 31.95},
             training="dropout 0.3; 10 checkpoints averaged; beam 5",
-            source="Guo et al., EMNLP 2023 (2023.emnlp-main.173)",
-            read_in="reported in a summary; not read in the paper",
+            source="Guo et al., EMNLP 2023 (reported)",
+            read_in="a summary that reports them; not read in the paper (aclanthology.org/2023.emnlp-main.173)",
         ),
     ]
 }

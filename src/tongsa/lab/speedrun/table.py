@@ -52,7 +52,6 @@ def records_page(race: Race, records: Mapping[str, Record], targets: tuple[float
     """The page of a race, for its targets unless others are given; the logs tell when each was reached."""
     targets = targets or race.targets
     mine = ranked({name: record for name, record in records.items() if record.race == race.name}, targets)
-    columns = [f"{test}{case}" for test in race.tests for case in ("", ", lower-cased")]
     none = f"no records yet. To make one:  tongsa speedrun {race.name} FOLDER --minutes {race.minutes:g}"
     return RecordsPage(
         race=race.name,
@@ -73,8 +72,7 @@ def records_page(race: Race, records: Mapping[str, Record], targets: tuple[float
             ),
             Part(
                 title="BLEU at the end, and published figures",
-                head=["system", "validation", *columns,
-                      "given", "source"],
+                head=["system", "validation", *race.tests, "given", "source"],
                 rows=[*(_scores(name, record, race) for name, record in mine), *_published(race)],
             ),
             Part(
@@ -123,23 +121,21 @@ def _measure(record: Record, point: Point | None) -> str:
 def _scores(name: str, record: Record, race: Race) -> list[str]:
     cells = []
     for test in race.tests:
-        scores = record.tests.get(test, {})
-        cells += [figure(scores[key].score if key in scores else None, 2) for key in ("bleu", "lowercased_bleu")]
+        scores = {key: each.score for key, each in record.tests.get(test, {}).items()}
+        cells.append(_both(scores.get("bleu"), scores.get("lowercased_bleu")))
     version = f"tongsa {record.machine.tongsa} {record.machine.commit}".strip()
     return [name, f"{record.last.bleu:.2f}", *cells, "text only", f"{version}, {record.date}"]
 
 
 def _published(race: Race) -> list[list[str]]:
     return [
-        [
-            each.system,
-            NOTHING,
-            *(cell for test in race.tests for cell in (NOTHING, figure(each.scores.get(test), 2))),
-            each.sees,
-            f"{each.source}; {each.read_in}",
-        ]
+        [each.system, NOTHING, *(_both(None, each.scores.get(test)) for test in race.tests), each.sees, each.source]
         for each in PUBLISHED.get(race.name, [])
     ]
+
+
+def _both(cased: float | None, lowercased: float | None) -> str:
+    return NOTHING if cased is None and lowercased is None else f"{figure(cased, 2)} / {figure(lowercased, 2)}"
 
 
 def _notes(race: Race, records: list[tuple[str, Record]]) -> list[str]:
@@ -151,7 +147,7 @@ def _notes(race: Race, records: list[tuple[str, Record]]) -> list[str]:
         "Targets are reached on the validation set. Test sets are scored once, at the end, and never choose anything.",
         PROTOCOL,
     ]
-    found += [f"{each.system}: {each.training}" for each in PUBLISHED.get(race.name, [])]
+    found += [f"{each.system}: {each.training}. Read in: {each.read_in}." for each in PUBLISHED.get(race.name, [])]
     for name, record in records:
         other = race.other_text(record.digests)
         if other:

@@ -257,6 +257,18 @@ def test_minutes_that_the_search_did_not_take_are_for_the_training(
         assert found.final["minutes"] == pytest.approx(left, abs=0.05)
 
 
+def test_minutes_that_judging_would_use_up_are_refused(
+    make: Callable[..., Tuning], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = make(tmp_path / "out", 8, minutes=6.0)
+    monkeypatch.setattr(tuning, "judging_seconds", lambda *_: 2.0)
+    first, *_ = search._lengths(Recipe(), used=10.0)
+    assert 16 * first + 10 + 15 * 2 == pytest.approx(180), "half of six minutes, with all that the search does"
+    monkeypatch.setattr(tuning, "judging_seconds", lambda *_: 20.0)
+    with pytest.raises(UsageError, match="6 minutes, with 20.0 s to judge a recipe, are too few to try 8 recipes"):
+        search._lengths(Recipe(), used=0.0)
+
+
 @pytest.mark.parametrize(
     ("count", "changes", "said"),
     [

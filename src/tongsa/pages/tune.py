@@ -99,6 +99,15 @@ def _why(record: TuneRecord, chosen: Candidate) -> str:
     return f"{why} ({chosen.loss(rung):.4f}; {losses}). Another seed may rank candidates this close differently."
 
 
+def uneven_words(fast: Candidate, slow: Candidate) -> str:
+    """A warning that candidates did not have the machine alike."""
+    return (
+        f"Something else used the machine: in the same time candidate {fast.number} made {fast.updates[0]:,} updates, "
+        f"and candidate {slow.number}, of the same size, {slow.updates[0]:,}. Their losses cannot be compared. Search "
+        "on an idle machine, or with a budget in updates."
+    )
+
+
 def _candidates(record: TuneRecord) -> str:
     rungs = range(len(record.lengths))
     heads = ["candidate", "outcome", *(f"loss, rung {rung + 1}" for rung in rungs), "updates", "parameters"]
@@ -110,7 +119,9 @@ def _candidates(record: TuneRecord) -> str:
         first = f"<b>{each.number}</b><br><small>{words}</small>"
         size = count(each.parameters) if each.parameters else "–"
         rows.append([first, escape(_outcome(record, each)), *losses, updates, size])
-    return f'<div class="wide-table">{table(heads, rows)}</div>'
+    pair = record.uneven()
+    warning = missing(uneven_words(*pair)) if pair else ""
+    return f'{warning}<div class="wide-table">{table(heads, rows)}</div>'
 
 
 def _place(record: TuneRecord, candidate: Candidate) -> tuple[bool, int, float, int]:

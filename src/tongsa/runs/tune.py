@@ -18,6 +18,9 @@ from tongsa.config import Recipe
 
 FORMAT = 1
 
+UNEVEN = 1.5
+"""Ratio of the speeds of two candidates of one size from which on a search by minutes is not to be trusted."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
@@ -74,6 +77,8 @@ class TuneRecord:
     """What the losses are averaged over."""
     used: float = 0.0
     """Seconds that the search has taken."""
+    overhead: float = 0.0
+    """Part of them that starting and judging candidates took."""
     chosen: int | None = None
     """Number of the candidate that was chosen."""
     final: Mapping[str, float] = field(default_factory=dict)
@@ -111,7 +116,26 @@ class TuneRecord:
     def with_candidate(self, changed: Candidate, seconds: float) -> TuneRecord:
         """A copy with a candidate replaced, after so many more seconds."""
         found = tuple(changed if each.number == changed.number else each for each in self.candidates)
-        return dataclasses.replace(self, candidates=found, used=self.used + seconds)
+        trained = sum(changed.seconds[-1:]) - sum(self.find(changed.number).seconds[-1:])
+        overhead = self.overhead + max(0.0, seconds - trained)
+        return dataclasses.replace(self, candidates=found, used=self.used + seconds, overhead=overhead)
+
+    def uneven(self) -> tuple[Candidate, Candidate] | None:
+        """Two candidates of one size, the first much faster than the second in the first rung.
+
+        Then something else used the machine, and candidates that had the same time were not treated alike.
+        """
+        if not self.by_time:
+            return None
+        speeds = {each.number: each.updates[0] / max(each.seconds[0], 1e-9) for each in self.candidates if each.updates}
+        batches = {each.number: each.settings.get("training.batch_tokens") for each in self.candidates}
+        for one in self.candidates:
+            for other in self.candidates:
+                alike = one.parameters == other.parameters and batches[one.number] == batches[other.number]
+                both = one.number in speeds and other.number in speeds
+                if both and alike and speeds[one.number] > UNEVEN * speeds[other.number]:
+                    return one, other
+        return None
 
     def find(self, number: int) -> Candidate:
         return next(each for each in self.candidates if each.number == number)

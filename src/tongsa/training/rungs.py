@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import time
+from typing import Any
 
 import torch
+from torch import nn
 
 from tongsa.base.devices import usable_cores
 from tongsa.config import Recipe
 from tongsa.models.weights import load_weights
 from tongsa.pages.curves import points, thinned
 from tongsa.runs.directory import Run
-from tongsa.runs.tune import Candidate, half
+from tongsa.runs.job import TrainOptions
+from tongsa.runs.tune import Candidate, TuneRecord, half
 from tongsa.tasks import TASKS
-from tongsa.tasks.contract import SingleWorker
+from tongsa.tasks.contract import Objective, SingleWorker
 from tongsa.training.candidates import peak
 from tongsa.training.checkpoint import latest
 
@@ -22,6 +27,9 @@ SHARE = 0.5
 
 LEAST_FINAL = 0.25
 """Share of a budget in minutes that the training with the chosen recipe has at least, however long the search took."""
+
+LEAST_STEP = 0.1
+"""Share of its planned length that a rung of a search that is late has at least."""
 
 SAVES = 4
 """Checkpoints of a candidate in each rung, if the budget is in updates."""
@@ -51,6 +59,27 @@ def first_length(count: int, budget: float) -> float:
 def lengths(first: float, count: int) -> tuple[float, ...]:
     """How far a candidate is trained by the end of each rung."""
     return tuple(first * 2**rung for rung in range(len(takers(count))))
+
+
+def trainings(count: int) -> int:
+    """How many times a search starts and judges a candidate."""
+    return sum(takers(count))
+
+
+def fitted(record: TuneRecord, rung: int) -> tuple[float, ...]:
+    """The lengths of the rungs of a search by minutes, shortened from this rung on if the time is running out.
+
+    What starting and judging candidates has taken so far tells what it will take.
+    """
+    assert record.minutes is not None, "a budget in updates does not run out"
+    before, planned = record.lengths[rung - 1], record.lengths
+    taking = takers(record.count)[rung:]
+    each = record.overhead / max(1, sum(len(candidate.losses) for candidate in record.candidates))
+    available = SHARE * 60 * record.minutes - record.used - each * sum(taking)
+    steps = [after - start for start, after in itertools.pairwise(planned[rung - 1 :])]
+    needed = sum(number * step for number, step in zip(taking, steps, strict=True))
+    share = min(1.0, max(LEAST_STEP, available / needed))
+    return (*planned[:rung], *(before + share * (length - before) for length in planned[rung:]))
 
 
 def same_tokens(updates: float, before: Recipe, after: Recipe) -> int:
@@ -91,8 +120,7 @@ def judged(candidate: Candidate, run: Run, before: Recipe, *, by_time: bool) -> 
     torch.set_num_threads(job.options.threads or usable_cores())
     model = objective.build().to(torch.device(job.device))
     load_weights(model, checkpoint.weights())
-    validate = objective.quick_scores if objective.validates_in_steps else objective.validate
-    loss = validate(model.eval(), SingleWorker())["log_loss"].score
+    loss = _token_loss(objective, model)
     characters = objective.validation_characters
     tokens = objective.validation_tokens / characters if characters else 1.0
     """Tokens for each of the units that the loss is averaged over."""
@@ -110,3 +138,17 @@ def judged(candidate: Candidate, run: Run, before: Recipe, *, by_time: bool) -> 
             for point in curve
         ),
     )
+
+
+def judging_seconds(run: Run, recipe: Recipe, options: TrainOptions, device: torch.device) -> float:
+    """How long it takes to judge a candidate, measured with a model that has learnt nothing."""
+    torch.set_num_threads(options.threads or usable_cores())
+    began = time.monotonic()
+    objective = TASKS.find(options.task).open(run, recipe, options)
+    _token_loss(objective, objective.build().to(device))
+    return time.monotonic() - began
+
+
+def _token_loss(objective: Objective[Any, Any], model: nn.Module) -> float:
+    validate = objective.quick_scores if objective.validates_in_steps else objective.validate
+    return validate(model.eval(), SingleWorker())["log_loss"].score

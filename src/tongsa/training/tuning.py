@@ -19,13 +19,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tongsa.base.devices import choose_device
 from tongsa.base.errors import TrainingError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.locks import locked
 from tongsa.base.progress import Show, duration
 from tongsa.base.regular import refuse_links
 from tongsa.config import Recipe
-from tongsa.pages.tune import write_tune_page
+from tongsa.pages.tune import uneven_words, write_tune_page
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.tune import Candidate, TuneRecord
@@ -35,7 +36,19 @@ from tongsa.training.candidates import SIZE, draw_candidates, peak
 from tongsa.training.continuing import began, differences, write_data
 from tongsa.training.loop import DivergedError, End
 from tongsa.training.run import fit, share_prepared, take_prepared, train_with, write_job
-from tongsa.training.rungs import LEAST_FINAL, SHARE, cost, first_length, judged, lengths, rung_recipe, same_tokens
+from tongsa.training.rungs import (
+    LEAST_FINAL,
+    SHARE,
+    cost,
+    first_length,
+    fitted,
+    judged,
+    judging_seconds,
+    lengths,
+    rung_recipe,
+    same_tokens,
+    trainings,
+)
 from tongsa.training.workers import started_by_torchrun
 
 FEWEST_UPDATES, FEWEST_SECONDS = 4, 5.0
@@ -150,7 +163,7 @@ class Tuning:
             count=self.count,
             minutes=self.options.minutes,
             values=recipe.to_values(),
-            lengths=self._lengths(updates, used),
+            lengths=self._lengths(recipe, used),
             candidates=candidates,
             unit="character" if objective.validation_characters else "token",
             used=used,
@@ -158,13 +171,18 @@ class Tuning:
         record.write(run.tune_file)
         return record
 
-    def _lengths(self, updates: int, used: float) -> tuple[float, ...]:
-        """How long the rungs are, in updates or in seconds. Vocabularies take their time from the search."""
-        minutes = self.options.minutes
-        if minutes is None:
-            return lengths(math.floor(first_length(self.count, updates)), self.count)
-        first = first_length(self.count, 60 * minutes)
-        return lengths(max(first - used / cost(self.count), first / 2), self.count)
+    def _lengths(self, recipe: Recipe, used: float) -> tuple[float, ...]:
+        """How long the rungs are, in updates or in seconds; other vocabularies and judging take part of the seconds."""
+        options = self.options
+        if options.minutes is None:
+            return lengths(math.floor(first_length(self.count, recipe.training.updates)), self.count)
+        judging = judging_seconds(self._text({}), recipe, options, choose_device(options.device))
+        other = used + judging * (1 + trainings(self.count))
+        first = first_length(self.count, 60 * options.minutes) - other / cost(self.count)
+        needed = math.ceil((FEWEST_SECONDS * cost(self.count) + other) / SHARE / 60 * 10) / 10
+        short = f"{options.minutes:g} minutes, with {judging:.1f} s to judge a recipe,"
+        self._refuse_short(first < FEWEST_SECONDS, short, f"--minutes {needed:g}")
+        return lengths(first, self.count)
 
     def _refuse_short(self, short: bool, budget: str, needed: str) -> None:
         if short:
@@ -180,11 +198,14 @@ class Tuning:
         if options.subwords or not sizes:
             fixed.add(SIZE)
         unusable: set[str] = set()
+        prepared: set[str] = set()
         while True:
             drawn = draw_candidates(recipe, self.count, seed=options.seed, fixed=fixed, unusable=unusable)
             try:
                 for size in dict.fromkeys(each[SIZE] for each in drawn if SIZE in each):
-                    self._prepare(size, show)
+                    if size not in prepared:
+                        self._prepare(size, show)
+                        prepared.add(size)
             except VocabularySizeError as error:
                 show.say(f"not tried: {error.what}")
                 unusable.add(size)
@@ -192,10 +213,8 @@ class Tuning:
             return tuple(Candidate(number=number, settings=each) for number, each in enumerate(drawn, 1))
 
     def _prepare(self, size: str, show: Show) -> None:
-        """Prepare the text with a vocabulary of another size, unless that was done before."""
+        """Prepare the text with a vocabulary of another size; what an earlier try has made of the same text is kept."""
         run = self._text({SIZE: size})
-        if run.checksums_file.is_file():  # written last
-            return
         recipe = str(self.run_directory.tune_folder / "recipe.toml")
         write_data(run, dataclasses.replace(self.options, recipe=recipe, settings={SIZE: size}), show)
 
@@ -211,6 +230,9 @@ class Tuning:
             left = record.survivors(rung)
             if len(left) <= 1:
                 break
+            if record.by_time and rung and not any(len(each.losses) > rung for each in left):
+                record = dataclasses.replace(record, lengths=fitted(record, rung))
+                length = record.lengths[rung]
             far = duration(length) if record.by_time else f"{length:,.0f} updates"
             show.say(f"\nrung {rung + 1} of {len(record.lengths)}: {len(left)} candidates, each trained for {far}")
             for candidate in left:
@@ -227,6 +249,8 @@ class Tuning:
                 show.say(f"candidate {candidate.number}: {told}")
             kept = ", ".join(str(each.number) for each in record.survivors(rung + 1)) or "none"
             show.say(f"going on: {kept}")
+            if rung == 0 and (pair := record.uneven()):
+                show.say(uneven_words(*pair))
             write_tune_page(run, record)
         return self._choose(record, show)
 

@@ -62,7 +62,7 @@ def make(corpus: Path, recipe_file: Path) -> Callable[..., Tuning]:
 def outcome(out: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """What a search found, without times, and the weights of the training after it."""
     record = json.loads((out / "tune.json").read_text(encoding="utf-8"))
-    del record["used"]
+    del record["used"], record["overhead"]
     for each in record["candidates"]:
         del each["seconds"]
     checkpoint = latest(out / "checkpoints")
@@ -265,7 +265,7 @@ def test_minutes_that_judging_would_use_up_are_refused(
     first, *_ = search._lengths(Recipe(), used=10.0)
     assert 16 * first + 10 + 15 * 2 == pytest.approx(180), "half of six minutes, with all that the search does"
     monkeypatch.setattr(tuning, "judging_seconds", lambda *_: 20.0)
-    with pytest.raises(UsageError, match="6 minutes, with 20.0 s to judge a recipe, are too few to try 8 recipes"):
+    with pytest.raises(UsageError, match=r"6 minutes, with 20\.0 s to judge a recipe, are too few to try 8 recipes"):
         search._lengths(Recipe(), used=0.0)
 
 

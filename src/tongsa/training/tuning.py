@@ -180,7 +180,7 @@ class Tuning:
         other = used + judging * (1 + trainings(self.count))
         first = first_length(self.count, 60 * options.minutes) - other / cost(self.count)
         needed = math.ceil((FEWEST_SECONDS * cost(self.count) + other) / SHARE / 60 * 10) / 10
-        short = f"{options.minutes:g} minutes, with {judging:.1f} s to judge a recipe,"
+        short = f"{options.minutes:g} minutes, {other:.0f} s of them for other vocabularies and judging,"
         self._refuse_short(first < FEWEST_SECONDS, short, f"--minutes {needed:g}")
         return lengths(first, self.count)
 

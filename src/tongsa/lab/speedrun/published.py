@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 PROTOCOL = (
-    "Scores of test sets are cased / lower-cased BLEU. Published figures stand beside the lower-cased one, whose tokens "
-    "are sacrebleu's 13a: Multi30k's own script (scripts/task1-tokenize.sh of github.com/multi30k/dataset) lower-cases "
+    "Scores of test sets are cased / lower-cased BLEU. Published figures stand beside the lower-cased one, whose "
+    "tokens are sacrebleu's 13a: the script of Multi30k (task1-tokenize.sh of github.com/multi30k/dataset) lower-cases "
     "and tokenises with Moses. That Revisit-MMT used its files is inferred: its reference has 12,103 tokens, as theirs "
     "(13a: 12,106). We have not seen its text, and token counts do not show case."
 )

@@ -96,7 +96,7 @@ def _why(record: TuneRecord, chosen: Candidate) -> str:
         for each in rivals
     )
     why = f"Candidate {chosen.number} had the lowest validation loss of those that were left in rung {rung + 1}"
-    return f"{why} ({chosen.loss(rung):.4f}; {losses}). Another seed may rank candidates this close differently."
+    return f"{why} ({chosen.loss(rung):.4f}; {losses}). Each was trained with one seed."
 
 
 def uneven_words(fast: Candidate, slow: Candidate) -> str:

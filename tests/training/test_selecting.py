@@ -47,7 +47,7 @@ def test_a_metric_that_translations_are_not_scored_with_is_refused(train_here: T
 def test_train_takes_every_option_that_has_a_meaning_on_its_own() -> None:
     fields = {field.name: field for field in dataclasses.fields(TrainOptions)}
     parameters = inspect.signature(tongsa.train).parameters
-    assert set(fields) - set(parameters) == {"subwords", "teacher"}, "a student's; distil sets them"
+    assert set(fields) - set(parameters) == {"subwords", "teacher", "validates"}, "distil and tune set them"
     assert set(parameters) - set(fields) == {"out", "resume", "show"}
     for name in set(parameters) & set(fields) - {"corpora", "settings"}:
         assert parameters[name].default == fields[name].default, name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,23 @@ def test_auto_cleans_and_says_so(
     options = TrainOptions(corpora=(str(copies[0]),), source="en", target="ko", threads=1, settings=settings)
     prepare(Run(tmp_path / "run"), options, show)
     assert any("untranslated (copy)" in line for line in show.lines) == cleans
+
+
+SCRIPT = """
+from tongsa.base.progress import Silent
+from tongsa.corpus.clean import Cleaned
+from tongsa.formats.pairs import Reading, open_corpus
+
+print("begins")
+corpus = open_corpus(["all.tsv"], Reading(source="en", target="ko"))
+print(len(list(Cleaned(corpus, Silent(), workers=2))) > 3000)
+"""
+
+
+def test_workers_do_not_run_an_unguarded_script_again(tmp_path: Path) -> None:
+    pairs = "".join(f"{english}\t{korean}\n" for korean, english in write_pairs(4100, seed=3))
+    (tmp_path / "all.tsv").write_text(pairs, encoding="utf-8")
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
+    assert done.stdout.split() == ["begins", "True"], done.stderr[-2000:]

@@ -9,9 +9,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import sys
+import types
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -107,11 +110,23 @@ def _scanned(
     with ProcessPoolExecutor(workers, context, _begin, (sample.model, sample.expected)) as pool:
         under_way: deque[Future[Scanned]] = deque()
         for block in blocks:
-            under_way.append(pool.submit(_work, block))
+            with _hidden_main():
+                under_way.append(pool.submit(_work, block))
             if len(under_way) > 2 * workers:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()
+
+
+@contextmanager
+def _hidden_main() -> Iterator[None]:
+    """Workers that start meanwhile do not import the user's script: unguarded, it would begin again in each of them."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 _mine: list[tuple[PairModel, Expected]] = []

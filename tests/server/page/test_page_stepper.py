@@ -59,6 +59,7 @@ def test_the_sum_on_the_page_is_that_of_its_terms(tab: Any, file: Path) -> None:
         for row in tab.locator(".stepper tbody tr:visible").all()
     ]
     terms, total = rows[:-1], rows[-1]
+    assert len(terms) == len(SOURCE)
     assert [sum(column) for column in zip(*terms, strict=True)] == pytest.approx(total, abs=0.01 * len(SOURCE))
 
 

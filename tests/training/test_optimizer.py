@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import Literal
 
 import pytest
 import torch
 from torch import nn
 
 from tongsa.config import TrainingSection
-from tongsa.training.optimizer import FlatOptimizer
+from tongsa.training.optimizer import FlatOptimizer, orthogonal
+from tongsa.training.workers import ProcessGroup
 
 
 def model() -> nn.Module:
@@ -115,6 +117,76 @@ def test_a_state_saved_and_loaded_goes_on_bit_for_bit() -> None:
             parameter.copy_(saved)
     again.load(state)
     take(second, again, range(5, 8))
+    assert all(map(torch.equal, second.parameters(), straight.parameters()))
+
+
+MUON = TrainingSection(optimizer="muon", precision="float32")
+
+
+def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest() -> None:
+    """torch's rounds to bfloat16 within a step, so that directions agree to two digits."""
+    flat, plain = model(), model()
+    ours = FlatOptimizer(flat, MUON)
+    matrices, biases = ([p for p in plain.parameters() if p.ndim == n] for n in (2, 1))
+    muon = torch.optim.Muon(matrices, weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw")
+    adam = torch.optim.Adam(biases, betas=(0.9, 0.98), eps=1e-9)
+    before = torch.cat([p.detach().flatten().clone() for p in plain.parameters()])
+    for step in range(10):
+        ours.clear()
+        loss(flat, step).backward()
+        ours.step(0.01)
+        loss(plain, step).backward()
+        for theirs in (muon, adam):
+            theirs.param_groups[0]["lr"] = 0.01
+            theirs.step()
+            theirs.zero_grad()
+    mine, other = (torch.cat([p.detach().flatten() for p in each.parameters()]) for each in (flat, plain))
+    assert float((mine - other).norm() / (other - before).norm()) < 0.03
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 8), (2, 12, 5), (2, 5, 12)])
+def test_directions_are_nearly_orthogonal_matrices_of_the_same_singular_vectors(shape: tuple[int, int, int]) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(shape, dtype=torch.float64)
+    u, _, vh = torch.linalg.svd(x, full_matrices=False)
+    found = u.mT @ orthogonal(x) @ vh.mT
+    sizes = found.diagonal(dim1=1, dim2=2)
+    assert 0.4 < float(sizes.min()) < float(sizes.max()) < 1.3
+    assert float((found - torch.diag_embed(sizes)).abs().max()) < 1e-9
+
+
+def test_workers_that_share_the_matrices_take_the_step_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is summed here, so each worker moves its own matrices alone; the biases are moved by both."""
+    monkeypatch.setattr(ProcessGroup, "sum", lambda self, tensor: None)
+
+    def moved(rank: int, size: int) -> torch.Tensor:
+        network = model()
+        group = ProcessGroup(rank, size)
+        optimizer = FlatOptimizer(network, MUON, group=group)
+        group.one_machine = size > 1
+        before = optimizer.weights.detach().clone()
+        take(network, optimizer, range(1))
+        return optimizer.weights.detach() - before
+
+    alone, one, other = moved(0, 1), moved(0, 2), moved(1, 2)
+    matrices = 3 * 5 + 5 * 2
+    assert min(int((each[:matrices] != 0).sum()) for each in (one, other)) > 0
+    torch.testing.assert_close(one[:matrices] + other[:matrices], alone[:matrices])
+    torch.testing.assert_close(one[matrices:], alone[matrices:])
+    torch.testing.assert_close(other[matrices:], alone[matrices:])
+
+
+@pytest.mark.parametrize("optimizer", ["muon", "sgd"])
+def test_a_loaded_state_of_other_optimizers_goes_on_bit_for_bit(optimizer: Literal["muon", "sgd"]) -> None:
+    section = TrainingSection(optimizer=optimizer, precision="float32")
+    straight, first, second = model(), model(), model()
+    take(straight, FlatOptimizer(straight, section), range(6))
+    saved = FlatOptimizer(first, section)
+    take(first, saved, range(4))
+    again = FlatOptimizer(second, section)
+    second.load_state_dict(first.state_dict())
+    again.load(saved.state())
+    take(second, again, range(4, 6))
     assert all(map(torch.equal, second.parameters(), straight.parameters()))
 
 

@@ -109,7 +109,7 @@ class TrainingSection:
     """Target tokens processed at once, which bounds memory (0: chosen for the device)."""
     processes: int = 0
     """Worker processes on the CPU, which share the threads (0: chosen for the machine and the model)."""
-    optimizer: Literal["adam", "sgd"] = "adam"
+    optimizer: Literal["adam", "muon", "sgd"] = "adam"
     """Optimizer (§5.3)."""
     schedule: str = "noam"
     """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, constant, or one from another package."""
@@ -145,8 +145,8 @@ class TrainingSection:
     """Which checkpoints to average: the last ones, or those with the best validation scores."""
     snapshots: int = 0
     """Further checkpoints to keep, spread over the whole training, to look back at it (0: none)."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """Number format of matrix products on a GPU; weights and sums stay float32."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Number format of factors in matrix products, never of sums (auto: bfloat16 on a CPU that is faster with it)."""
 
     def problems(self) -> list[str]:
         found = bounds(

@@ -39,14 +39,17 @@ def smoothed_cross_entropy(logits: Tensor, labels: Tensor, smoothing: float) -> 
     return Loss((1 - smoothing) * log_loss + smoothing * spread, log_loss.detach(), len(labels))
 
 
-def linear_cross_entropy(features: Tensor, table: Tensor, labels: Tensor, smoothing: float) -> Loss:
+def linear_cross_entropy(
+    features: Tensor, table: Tensor, labels: Tensor, smoothing: float, *, bfloat16: bool = False
+) -> Loss:
     """The same of the logits `features @ table[:-1].T`, which never exist all at once.
 
     features (tokens, width); table (vocabulary + 1, width), its last row being that of `<pad>`; labels (tokens).
     Forward and backward are one pass over a few hundred tokens at a time. The whole table is taken, because slicing it
-    outside would have autograd write a second gradient of its size.
+    outside would have autograd write a second gradient of its size. With `bfloat16`, factors and results of the matrix
+    products are rounded to it: see products.py.
     """
-    total, log_loss = _LinearCrossEntropy.apply(features, table, labels, smoothing)  # type: ignore[no-untyped-call]
+    total, log_loss = _LinearCrossEntropy.apply(features, table, labels, smoothing, bfloat16)  # type: ignore[no-untyped-call]
     return Loss(total, log_loss, len(labels))
 
 
@@ -58,7 +61,9 @@ class _LinearCrossEntropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, features: Tensor, table: Tensor, labels: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    def forward(
+        ctx: Any, features: Tensor, table: Tensor, labels: Tensor, smoothing: float, bfloat16: bool
+    ) -> tuple[Tensor, Tensor]:
         to_features, to_table = torch.empty_like(features), torch.zeros_like(table)
         weight, to_weight = table[:-1], to_table[:-1]
         share = smoothing / len(weight)
@@ -67,9 +72,10 @@ class _LinearCrossEntropy(torch.autograd.Function):
         weight_sum = weight.sum(dim=0)
         partition, at_label = features.new_zeros(()), features.new_zeros(())
         logits = features.new_empty(min(rows, len(features)), len(weight))
+        products = (_Bfloat16Products if bfloat16 else _Products)(weight, to_weight, logits)
         parts = zip(features.split(rows), labels.split(rows), to_features.split(rows), strict=True)
         for h, label, to_h in parts:
-            z = torch.mm(h, weight.t(), out=logits[: len(h)])
+            z = products.logits(h)
             label = label[:, None]
             z_label = z.gather(1, label)
             p = torch.softmax(z, dim=1, out=z)
@@ -77,8 +83,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             at_label += z_label.sum()
             partition += (z_label - log_p).sum()  # log p(label) = z(label) - log partition
             p.scatter_add_(1, label, p.new_full(label.shape, smoothing - 1))
-            torch.mm(p, weight, out=to_h)
-            to_weight.addmm_(p.t(), h)
+            products.pass_back(p, h, to_h)
         to_features.sub_(weight_sum, alpha=share)
         to_weight.sub_(features.sum(dim=0), alpha=share)
         ctx.save_for_backward(to_features, to_table)
@@ -92,7 +97,38 @@ class _LinearCrossEntropy(torch.autograd.Function):
         to_features, to_table = ctx.saved_tensors
         if gradients[0].item() != 1:
             to_features, to_table = to_features * gradients[0], to_table * gradients[0]
-        return to_features, to_table, None, None
+        return to_features, to_table, None, None, None
+
+
+class _Products:
+    """The three matrix products of a part of the tokens; `logits` is the buffer for the first."""
+
+    def __init__(self, weight: Tensor, to_weight: Tensor, logits: Tensor) -> None:
+        self.weight, self.to_weight, self.buffer = weight, to_weight, logits
+
+    def logits(self, h: Tensor) -> Tensor:
+        return torch.mm(h, self.weight.t(), out=self.buffer[: len(h)])
+
+    def pass_back(self, to_logits: Tensor, h: Tensor, to_h: Tensor) -> None:
+        torch.mm(to_logits, self.weight, out=to_h)
+        self.to_weight.addmm_(to_logits.t(), h)
+
+
+class _Bfloat16Products(_Products):
+    """The same, of factors that are rounded to bfloat16; the sums over the parts are not."""
+
+    def __init__(self, weight: Tensor, to_weight: Tensor, logits: Tensor) -> None:
+        super().__init__(weight, to_weight, logits)
+        self.narrow_weight, self.narrow = weight.bfloat16(), torch.empty_like(logits, dtype=torch.bfloat16)
+
+    def logits(self, h: Tensor) -> Tensor:
+        narrow = torch.mm(h.bfloat16(), self.narrow_weight.t(), out=self.narrow[: len(h)])
+        return self.buffer[: len(h)].copy_(narrow)
+
+    def pass_back(self, to_logits: Tensor, h: Tensor, to_h: Tensor) -> None:
+        narrow = self.narrow[: len(h)].copy_(to_logits)
+        to_h.copy_(narrow @ self.narrow_weight)
+        self.to_weight += narrow.t() @ h.bfloat16()
 
 
 def _log_at(p: Tensor, label: Tensor, h: Tensor, weight: Tensor) -> Tensor:

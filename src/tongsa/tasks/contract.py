@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -21,7 +21,8 @@ from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
-from tongsa.models.loss import Loss
+from tongsa.models.loss import Loss, linear_cross_entropy
+from tongsa.models.products import bfloat16_products
 from tongsa.runs.card import Card, ConfidenceWeights, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
@@ -169,9 +170,16 @@ class Task(ABC, Generic[P]):
 
 
 def reduced_precision(section: TrainingSection, device: torch.device) -> AbstractContextManager[Any]:
-    """A context that computes products in bfloat16 if the recipe asks for it and the device is a GPU."""
-    enabled = section.precision == "bfloat16" and device.type == "cuda"
-    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
+    """A context that computes products in bfloat16 if the recipe asks for it."""
+    if section.precision != "bfloat16":
+        return nullcontext()
+    return bfloat16_products() if device.type == "cpu" else torch.autocast(device.type, torch.bfloat16)
+
+
+def token_loss(section: TrainingSection, features: Tensor, table: Tensor, labels: Tensor) -> Loss:
+    """The smoothed loss of tokens from their features; on a GPU, its products are float32."""
+    bfloat16 = section.precision == "bfloat16" and features.device.type == "cpu"
+    return linear_cross_entropy(features.float(), table, labels, section.label_smoothing, bfloat16=bfloat16)
 
 
 def refuse_what_translation_alone_has(options: TrainOptions, what: str) -> None:

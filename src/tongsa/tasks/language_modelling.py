@@ -20,7 +20,7 @@ from tongsa.data.streams import Ids, PieceOrder, Pieces, PreparedText, cut, prep
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import architectures_of, build_a
 from tongsa.models.contracts import NO_MEMORY, Decoder, Seq2Seq
-from tongsa.models.loss import Loss, linear_cross_entropy
+from tongsa.models.loss import Loss
 from tongsa.pages.frame import Section
 from tongsa.pages.markup import escape, table
 from tongsa.pages.record import TrainingRecord
@@ -36,6 +36,7 @@ from tongsa.tasks.contract import (
     Workers,
     reduced_precision,
     refuse_what_translation_alone_has,
+    token_loss,
 )
 from tongsa.tasks.language_model import LANGUAGE_MODEL, LanguageModel, log_loss
 from tongsa.text.subwords import END, VocabularySizeError
@@ -135,9 +136,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
         with reduced_precision(section, batch.target.device):
             features = model.features(NO_MEMORY if batch.memory is None else batch.memory, batch.target)
         real = batch.labels != self.data.vocabulary.pad
-        return linear_cross_entropy(
-            features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
-        )
+        return token_loss(section, features[real], model.projection(), batch.labels[real])
 
     def validate(self, model: Decoder, workers: Workers) -> dict[str, Score]:
         return validation_scores(model, self.data, self.recipe, workers)

@@ -23,7 +23,7 @@ from tongsa.data.streams import PieceOrder, PreparedText, cut
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import build_a
 from tongsa.models.bert import Bert, BertSection
-from tongsa.models.loss import Loss, linear_cross_entropy
+from tongsa.models.loss import Loss
 from tongsa.pages.frame import Section
 from tongsa.pages.markup import escape, table
 from tongsa.pages.record import TrainingRecord
@@ -39,6 +39,7 @@ from tongsa.tasks.contract import (
     Workers,
     reduced_precision,
     refuse_what_translation_alone_has,
+    token_loss,
 )
 from tongsa.tasks.language_modelling import write_text
 from tongsa.tasks.masked_language_model import MASK, MASKED_LANGUAGE_MODEL, MaskedLanguageModel
@@ -110,7 +111,7 @@ class MaskedLanguageModellingObjective(Objective[Bert, Masked]):
         with reduced_precision(section, batch.source.device):
             features = model.features(model.encode(batch.source, batch.mask)[batch.chosen])
         labels = batch.labels[batch.chosen]
-        return linear_cross_entropy(features.float(), model.projection(), labels, section.label_smoothing)
+        return token_loss(section, features, model.projection(), labels)
 
     def validate(self, model: Bert, workers: Workers) -> dict[str, Score]:
         return validation_scores(model, self.data, self.recipe, workers)

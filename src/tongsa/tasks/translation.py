@@ -32,7 +32,7 @@ from tongsa.evaluation.contracts import TextMetric
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric, score
 from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
-from tongsa.models.loss import Loss, linear_cross_entropy, smoothed_cross_entropy
+from tongsa.models.loss import Loss, smoothed_cross_entropy
 from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import GREEDY, TRANSLATION, Card, Score
@@ -40,7 +40,7 @@ from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.log import RunLog
 from tongsa.tasks.confidence import average, calibrated, read_frequencies, write_frequencies
-from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision
+from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision, token_loss
 from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
 from tongsa.tasks.inheriting import write_inherited
 from tongsa.text.subwords import END, Subwords, VocabularySizeError
@@ -184,9 +184,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         with reduced_precision(section, batch.source.device):
             features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
         real = batch.labels != self.data.subwords.target.pad
-        return linear_cross_entropy(
-            features[real].float(), model.projection(), batch.labels[real], section.label_smoothing
-        )
+        return token_loss(section, features[real], model.projection(), batch.labels[real])
 
     def quick_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         total, count = log_loss(model, self.data, workers)

@@ -97,7 +97,7 @@ class Trainer:
         self.model: nn.Module = self.objective.build().to(self.device)
         if job.options.begins_with:
             load_weights(self.model, read_tensors(run.initial_weights_file))
-        self.optimizer = FlatOptimizer(self.model, self.section, extra=5, zeros=group.zeros)
+        self.optimizer = FlatOptimizer(self.model, self.section, extra=5, group=group)
         self.progress = Progress()
         self.bad_updates = 0
         self.stopping = False

@@ -5,30 +5,122 @@ Clearing the gradients, summing them over workers, clipping and the step itself 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.optim.adam import adam as torch_adam
 
 from tongsa.config import TrainingSection
+from tongsa.training.workers import ProcessGroup
 
 State = dict[str, Tensor]
 """What an optimizer keeps from step to step, by torch's names; empty before the first step."""
 
 
-def adam(weights: nn.Parameter, section: TrainingSection, state: State, rate: float) -> None:
+class Matrices(NamedTuple):
+    """Weights of linear maps of one shape, side by side in the vector of all weights."""
+
+    span: slice
+    shape: tuple[int, int, int]
+    """Number of matrices, rows, columns."""
+
+    def of(self, vector: Tensor) -> Tensor:
+        return vector[self.span].view(self.shape)
+
+
+class FlatOptimizer:
+    """Adam (§5.3) or plain gradient descent of all weights; or Muon of matrices, and Adam of everything else."""
+
+    def __init__(
+        self, model: nn.Module, section: TrainingSection, extra: int = 0, group: ProcessGroup | None = None
+    ) -> None:
+        """`extra` numbers are appended to the gradient and summed over the workers of the group with it."""
+        self._section, self._group = section, group or ProcessGroup()
+        parameters = list(model.parameters())
+        self._matrices: list[Matrices] = []
+        if section.optimizer == "muon":
+            parameters, self._matrices = _matrices_first(model)
+        size = sum(parameter.numel() for parameter in parameters)
+        first = parameters[0]
+        self.weights = nn.Parameter(torch.empty(size, device=first.device, dtype=first.dtype))
+        self.message = self._group.zeros(size + extra).to(first)
+        self.gradient = self.message[:size]
+        self.extra = self.message[size:]
+        place = 0
+        for parameter in parameters:
+            span = slice(place, place + parameter.numel())
+            with torch.no_grad():
+                self.weights[span] = parameter.flatten()
+            parameter.data = self.weights.data[span].view_as(parameter)
+            parameter.grad = self.gradient[span].view_as(parameter)
+            place = span.stop
+        self.weights.grad = self.gradient
+        self._state: State = {}
+
+    def clear(self) -> None:
+        """Set gradient and extra numbers to 0."""
+        self.message.zero_()
+
+    def clip(self, norm: float, largest: float) -> None:
+        """Scale the gradient, whose norm is given, down to the maximum norm (0: no limit)."""
+        if largest and norm > largest:
+            self.gradient *= largest / norm
+
+    def step(self, rate: float) -> None:
+        """Called by all workers together; the gradient is not valid afterwards."""
+        with torch.no_grad():
+            if self._section.optimizer == "sgd":
+                self.weights.add_(self.gradient, alpha=-rate)
+                return
+            rest = slice(self._matrices[-1].span.stop if self._matrices else 0, None)
+            _adam(self.weights[rest], self.gradient[rest], self._section, self._state, rate)
+            if self._matrices:
+                self._muon(slice(0, rest.start), rate)
+
+    def _muon(self, span: slice, rate: float) -> None:
+        """Step along the nearest orthogonal matrix of the averaged gradient of each matrix (Jordan et al. 2024).
+
+        All directions of a matrix then learn at one rate, also those whose gradients are small. Workers on one machine
+        share the matrices among them.
+        """
+        averaged = self._state.setdefault("momentum", torch.zeros_like(self.gradient[span]))
+        averaged.mul_(MOMENTUM).add_(self.gradient[span])
+        ahead = self.gradient[span].add(averaged, alpha=MOMENTUM)  # as Nesterov
+        narrow = self._section.precision == "bfloat16"
+        rank, size = (self._group.rank, self._group.size) if self._group.one_machine else (0, 1)
+        self.clear()
+        for matrices in self._matrices:
+            mine = matrices.of(ahead)[rank::size]
+            if len(mine):
+                direction = orthogonal(mine.bfloat16() if narrow else mine)
+                matrices.of(self.message)[rank::size] = direction * (MUON_STEP * math.sqrt(max(direction.shape[1:])))
+        if size > 1:
+            self._group.sum(self.message)
+        self.weights[span].sub_(self.message[span], alpha=rate)
+
+    def state(self) -> State:
+        """Moments and number of steps, for a checkpoint; empty for an optimizer without state."""
+        return {name: value.clone() for name, value in self._state.items()}
+
+    def load(self, state: State) -> None:
+        """Load the state of a checkpoint; a fused optimizer has all of it, the number of steps too, on its device."""
+        self._state = {name: value.to(self.weights.device) for name, value in state.items()}
+
+
+def _adam(weights: Tensor, gradient: Tensor, section: TrainingSection, state: State, rate: float) -> None:
     """Take a step of Adam (§5.3), as `torch.optim.Adam(fused=True)` does, bit for bit.
 
     That class imports torch's compiler, which takes a second in every process that trains; its function does not.
     """
-    if not state:
+    if "step" not in state:
         state["step"] = torch.zeros((), device=weights.device)
         state["exp_avg"], state["exp_avg_sq"] = torch.zeros_like(weights), torch.zeros_like(weights)
-    assert weights.grad is not None
     torch_adam(
         [weights],
-        [weights.grad],
+        [gradient],
         [state["exp_avg"]],
         [state["exp_avg_sq"]],
         [],
@@ -44,64 +136,38 @@ def adam(weights: nn.Parameter, section: TrainingSection, state: State, rate: fl
     )
 
 
-def sgd(weights: nn.Parameter, section: TrainingSection, state: State, rate: float) -> None:
-    """Take a step of plain stochastic gradient descent."""
-    assert weights.grad is not None
-    weights.add_(weights.grad, alpha=-rate)
+MOMENTUM = 0.95
+"""Momentum of Muon."""
+
+MUON_STEP = 0.2
+"""Root mean square of Muon's step on the numbers of a matrix, in learning rates: about that of Adam, so that one rate
+serves both (Liu et al. 2025, "Muon is Scalable for LLM Training", §2.2)."""
 
 
-OPTIMIZERS: dict[str, Callable[[nn.Parameter, TrainingSection, State, float], None]] = {"adam": adam, "sgd": sgd}
-"""Optimizers by their name in `training.optimizer`."""
+def orthogonal(x: Tensor) -> Tensor:
+    """About UV^T of each matrix x = USV^T of (matrices, rows, columns): its singular values become 0.7 to 1.2.
+
+    Five steps of a Newton-Schulz iteration, with the coefficients of https://kellerjordan.github.io/posts/muon/.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    tall = x.shape[1] > x.shape[2]
+    x = x.mT if tall else x
+    x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-12)
+    for _ in range(5):
+        square = x @ x.mT
+        x = a * x + (b * square + c * square @ square) @ x
+    return x.mT if tall else x
 
 
-class FlatOptimizer:
-    def __init__(
-        self,
-        model: nn.Module,
-        section: TrainingSection,
-        extra: int = 0,
-        zeros: Callable[[int], Tensor] = torch.zeros,
-    ) -> None:
-        """`extra` numbers are appended to the gradient and summed over the workers with it.
-
-        `zeros` allocates the vector of both on the CPU.
-        """
-        parameters = list(model.parameters())
-        size = sum(parameter.numel() for parameter in parameters)
-        first = parameters[0]
-        self.weights = nn.Parameter(torch.empty(size, device=first.device, dtype=first.dtype))
-        self.message = zeros(size + extra).to(first)
-        self.gradient = self.message[:size]
-        self.extra = self.message[size:]
-        place = 0
-        for parameter in parameters:
-            span = slice(place, place + parameter.numel())
-            with torch.no_grad():
-                self.weights[span] = parameter.flatten()
-            parameter.data = self.weights.data[span].view_as(parameter)
-            parameter.grad = self.gradient[span].view_as(parameter)
-            place = span.stop
-        self.weights.grad = self.gradient
-        self._section = section
-        self._state: State = {}
-
-    def clear(self) -> None:
-        """Set gradient and extra numbers to 0."""
-        self.message.zero_()
-
-    def clip(self, norm: float, largest: float) -> None:
-        """Scale the gradient, whose norm is given, down to the maximum norm (0: no limit)."""
-        if largest and norm > largest:
-            self.gradient *= largest / norm
-
-    def step(self, rate: float) -> None:
-        with torch.no_grad():
-            OPTIMIZERS[self._section.optimizer](self.weights, self._section, self._state, rate)
-
-    def state(self) -> State:
-        """Moments and number of steps, for a checkpoint; empty for an optimizer without state."""
-        return {name: value.clone() for name, value in self._state.items()}
-
-    def load(self, state: State) -> None:
-        """Load the state of a checkpoint; a fused optimizer has all of it, the number of steps too, on its device."""
-        self._state = {name: value.to(self.weights.device) for name, value in state.items()}
+def _matrices_first(model: nn.Module) -> tuple[list[nn.Parameter], list[Matrices]]:
+    """The parameters, those of linear maps first and grouped by shape; embeddings and output tables are not maps."""
+    maps = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
+    everything = list(model.parameters())
+    chosen = sorted((each for each in everything if id(each) in maps), key=lambda each: each.shape)
+    groups, place = [], 0
+    for shape, members in itertools.groupby(chosen, key=lambda each: each.shape):
+        count = len(list(members))
+        span = slice(place, place + count * shape.numel())
+        groups.append(Matrices(span, (count, *shape)))
+        place = span.stop
+    return [*chosen, *(each for each in everything if id(each) not in maps)], groups

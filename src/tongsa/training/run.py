@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
@@ -19,7 +19,8 @@ from tongsa.base.errors import DirectoryError, RecipeError
 from tongsa.base.locks import locked
 from tongsa.base.progress import Plain, Show, Silent
 from tongsa.base.regular import refuse_links
-from tongsa.config import Recipe
+from tongsa.config import Recipe, TrainingSection
+from tongsa.models.products import bfloat16_is_faster
 from tongsa.runs.card import TRANSLATION
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
@@ -277,12 +278,21 @@ def names(given: Names) -> tuple[str, ...]:
 
 
 def resolved(recipe: Recipe, threads: int, device: torch.device) -> Recipe:
-    """The recipe with the number of processes and the size of chunks decided for this machine."""
+    """The recipe with processes, size of chunks and precision decided for this machine."""
     section = recipe.training
     on_cpu = device.type == "cpu"
     processes = section.processes or (threads if on_cpu and not started_by_torchrun() else 1)
     chunk = chunk_tokens(recipe, processes, on_cpu=on_cpu)
-    return dataclasses.replace(recipe, training=dataclasses.replace(section, processes=processes, chunk_tokens=chunk))
+    decided = dataclasses.replace(
+        section, processes=processes, chunk_tokens=chunk, precision=_precision(section, device)
+    )
+    return dataclasses.replace(recipe, training=decided)
+
+
+def _precision(section: TrainingSection, device: torch.device) -> Literal["float32", "bfloat16"]:
+    if section.precision != "auto":
+        return section.precision
+    return "bfloat16" if device.type == "cpu" and bfloat16_is_faster() else "float32"
 
 
 def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:

@@ -1,16 +1,14 @@
-"""Recipes by name, and the one that is chosen from the data."""
+"""Recipes by name."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tongsa.base.errors import RecipeError
 from tongsa.config import Recipe, TransformerSection
-from tongsa.config.presets import PRESETS, choose_recipe, load_recipe, recipe_names
+from tongsa.config.presets import PRESETS, load_recipe, recipe_names
 
 TABLE_3 = [
     f"{row}{number}" for row, count in (("A", 4), ("B", 2), ("C", 7), ("D", 4)) for number in range(1, count + 1)
@@ -23,7 +21,7 @@ def test_every_named_recipe_can_be_used(name: str) -> None:
 
 
 def test_every_row_of_table_3_is_there() -> None:
-    assert {"base", "big", "tiny", "small", "E", *TABLE_3} <= set(PRESETS)
+    assert {"base", "big", "tiny", "mini", "small", "E", *TABLE_3} <= set(PRESETS)
     assert load_recipe("base", {}) == Recipe()
 
 
@@ -84,26 +82,3 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: str, told:
     for settings in ({}, {"training.updates": "7"}):
         with pytest.raises(RecipeError, match=rf"mine\.toml (.*\n)*.*{told}"):
             load_recipe(str(path), settings)
-
-
-@given(pairs=st.integers(20, 10**8), length=st.integers(1, 400), gpu=st.booleans())
-def test_auto_gives_a_recipe_for_any_amount_of_text(pairs: int, length: int, gpu: bool) -> None:
-    choice = choose_recipe(pairs, pairs * length, gpu=gpu, settings={})
-    assert 300 <= choice.recipe.subwords.size <= 37_000
-    assert f"{pairs:,} pairs" in choice.reasons[0]
-
-
-@given(fewer=st.integers(20, 10**7), more=st.integers(20, 10**7), gpu=st.booleans())
-def test_more_data_never_gets_a_smaller_model_or_vocabulary(fewer: int, more: int, gpu: bool) -> None:
-    fewer, more = sorted((fewer, more))
-    little, much = (choose_recipe(pairs, pairs * 100, gpu=gpu, settings={}).recipe for pairs in (fewer, more))
-    assert little.model.d_model <= much.model.d_model
-    assert little.subwords.size <= much.subwords.size
-    assert little.model.dropout >= much.model.dropout
-
-
-def test_settings_win_over_what_auto_chooses_and_the_reasons_say_so() -> None:
-    choice = choose_recipe(5000, 500_000, gpu=False, settings={"subwords.size": "777", "model.dropout": "0.4"})
-    assert (choice.recipe.subwords.size, choice.recipe.model.dropout) == (777, 0.4)
-    assert "777" in choice.reasons[1]
-    assert "0.4" in choice.reasons[2]

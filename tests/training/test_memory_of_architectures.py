@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tongsa.config.presets import choose_recipe
+from tongsa.config.auto import Situation, choose_recipe
 from tongsa.models import architectures_of, build
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import linear_cross_entropy
@@ -39,7 +39,8 @@ def kept(model: Seq2Seq, sentences: int) -> int:
 
 @pytest.mark.parametrize("architecture", architectures_of(Seq2Seq))
 def test_a_chunk_fits_into_two_gigabytes(architecture: str) -> None:
-    choice = choose_recipe(100_000, 10_000_000, gpu=False, settings={"model.architecture": architecture})
+    text = Situation(pairs=100_000, characters=10_000_000)
+    choice = choose_recipe(text, {"model.architecture": architecture})
     recipe = resolved(choice.recipe, 2, torch.device("cpu"))
     torch.manual_seed(1)
     model = build(recipe.model, recipe.subwords.size + 1, None).train()

@@ -1,11 +1,10 @@
-"""Recipes by name: the paper's models as differences from its base model, two sizes for small data, and `auto`.
+"""Recipes by name: the paper's models as differences from its base model, and three sizes for small data.
 
 Table 3 is itself a list of differences, and is written as one here. Recipes in files of their own are in recipes/.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,6 +47,11 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "subwords": {"size": 8000},
         "model": {"encoder_layers": 4, "decoder_layers": 4, "d_model": 128, "d_ff": 256, "heads": 4, "dropout": 0.15},
         "training": {"batch_tokens": 4096, "schedule": "cosine", "peak": 0.003, "warmup": 800, "updates": 20_000},
+    },
+    "mini": {
+        "subwords": {"size": 8000},
+        "model": {"encoder_layers": 4, "decoder_layers": 3, "d_model": 192, "d_ff": 768, "heads": 4, "dropout": 0.15},
+        "training": {"batch_tokens": 4096, "schedule": "cosine", "peak": 0.002, "warmup": 1000, "updates": 30_000},
     },
     "small": {
         "subwords": {"size": 8000},
@@ -92,44 +96,3 @@ def _shipped() -> dict[str, Path]:
     """The recipes in recipes/ by name: the path there without .toml, as in paper/wmt14-en-de-base."""
     folder = Path(__file__).parent / "recipes"
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.toml"))}
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Choice:
-    """The recipe that `auto` chose, and the reasons."""
-
-    recipe: Recipe
-    reasons: list[str]
-
-
-def choose_recipe(pairs: int, characters: int, *, gpu: bool, settings: Mapping[str, str]) -> Choice:
-    """Choose the `auto` recipe: a model that suits the size of the data and the machine.
-
-    Rules of thumb: more data supports a larger vocabulary and a wider model, and needs less dropout.
-    """
-    if pairs < 10_000:
-        name, size, dropout, updates = "tiny", 2000, 0.3, 6_000
-    elif pairs < 60_000:
-        name, size, dropout, updates = "tiny", 6000, 0.15, 15_000
-    elif pairs < 400_000 or not gpu:
-        name, size, dropout, updates = "small", 8000, 0.1, 40_000
-    else:
-        name, size, dropout, updates = "base", 32_000, 0.1, 100_000
-    # Each piece should occur often enough to be learnt: allow a few hundred characters of text per piece.
-    bearable = max(300, characters // 200)
-    size = min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
-    chosen: dict[str, Any] = {
-        "corpus": {"clean": True},
-        "subwords": {"size": size},
-        "model": {"dropout": dropout},
-        "training": {"updates": updates},
-    }
-    values = merge(merge(PRESETS[name], chosen), parse_settings(settings))
-    recipe = Recipe.from_values(values, "recipe auto")
-    reasons = [
-        f"model {name}: {pairs:,} pairs{' and a GPU' if gpu else ' on a CPU'}",
-        f"vocabulary {recipe.subwords.size:,}: {characters:,} characters of text",
-        f"dropout {recipe.model.dropout}: {'little data overfits soon' if pairs < 10_000 else 'enough data'}",
-        f"{recipe.training.updates:,} updates of {recipe.training.batch_tokens:,} target tokens",
-    ]
-    return Choice(recipe=recipe, reasons=reasons)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -34,6 +35,10 @@ class bfloat16_products(TorchFunctionMode):  # a context, named like torch.autoc
         if function is nn.functional.linear:
             return linear(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
+
+
+def products_of(*, bfloat16: bool) -> AbstractContextManager[Any]:
+    return bfloat16_products() if bfloat16 else nullcontext()
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -18,7 +18,8 @@ from tongsa.base.errors import RecipeError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.config.presets import choose_recipe, load_recipe
+from tongsa.config.auto import Situation, choose_recipe
+from tongsa.config.presets import load_recipe
 from tongsa.corpus.clean import Cleaned
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
 from tongsa.data.ids import Sentences
@@ -33,6 +34,7 @@ from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric,
 from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import Loss, smoothed_cross_entropy
+from tongsa.models.speed import training_speed
 from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import GREEDY, TRANSLATION, Card, Score
@@ -269,7 +271,7 @@ def _recipe_before_reading(options: TrainOptions) -> Recipe:
     if options.init:
         recipe = fine_tuning_recipe(Run(Path(options.init)), settings, options.source, options.target)
     elif options.recipe == "auto":
-        recipe = choose_recipe(100_000, 10**7, gpu=False, settings=settings).recipe
+        recipe = choose_recipe(Situation(pairs=100_000, characters=10**7), settings).recipe
     else:
         recipe = load_recipe(options.recipe, settings)
     selecting_metric(recipe)
@@ -304,7 +306,14 @@ def _write_ids(
     if options.recipe != "auto" or options.begins_with:
         return write(recipe)
     gpu = choose_device(options.device).type == "cuda"
-    choice = choose_recipe(text.survey.pairs, text.survey.characters, gpu=gpu, settings=options.settings)
+    situation = Situation(
+        pairs=text.survey.pairs,
+        characters=text.survey.characters,
+        gpu=gpu,
+        minutes=options.minutes,
+        speed=training_speed(options.threads or usable_cores()),
+    )
+    choice = choose_recipe(situation, options.settings)
     show.say("recipe auto chose")
     for reason in choice.reasons:
         show.say(f"  {reason}")

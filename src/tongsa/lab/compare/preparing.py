@@ -12,7 +12,7 @@ from tongsa.base.devices import usable_cores
 from tongsa.base.errors import CorpusError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.config.presets import choose_recipe
+from tongsa.config.auto import Situation, choose_recipe
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.formats.pairs import Reading, open_corpus
@@ -30,7 +30,7 @@ Texts = list[tuple[str, str]]
 def prepare_comparison(folder: Path, options: CompareOptions, show: Show) -> tuple[ComparisonPlan, Texts]:
     """Write subwords, ids and the plan; return the plan and the pairs to test on."""
     common = {key: value for key, value in options.settings.items() if not key.startswith("model.")}
-    middling = choose_recipe(100_000, 10**7, gpu=False, settings=common).recipe
+    middling = choose_recipe(Situation(pairs=100_000, characters=10**7), common).recipe
     for name in options.recipes().values():  # before anything is read: a typo should not cost minutes
         shared_recipe(name, middling, options)
     corpus = middling.corpus
@@ -82,7 +82,8 @@ def _prepare(
         settings = PrepareSettings(directory=directory, recipe=first, threads=threads, show=show)
         prepare_pairs(text, validation, settings)
 
-    shared = choose_recipe(text.survey.pairs, text.survey.characters, gpu=False, settings=common).recipe
+    situation = Situation(pairs=text.survey.pairs, characters=text.survey.characters)
+    shared = choose_recipe(situation, common).recipe
     try:
         write(shared)
     except VocabularySizeError as error:

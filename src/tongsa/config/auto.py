@@ -1,0 +1,156 @@
+"""The recipe `auto`: chosen from the amount of text, the time and the speed of the machine.
+
+docs/auto.md has the measurements behind the numbers here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tongsa.config import Recipe, merge, parse_settings
+from tongsa.config.presets import PRESETS
+
+CHARACTERS_PER_TOKEN = 3.5
+"""Of a vocabulary of some thousand pieces; Korean has fewer, so that its epochs are underestimated."""
+
+TOKENS_PER_WEIGHT = 4.0
+"""Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
+
+UPDATES = 3000
+"""Updates that a training should have; a short one has smaller batches instead."""
+
+SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """What is known before a training begins."""
+
+    pairs: int
+    characters: int
+    """Of both languages together."""
+    gpu: bool = False
+    minutes: float | None = None
+    """The budget; None if there is none."""
+    speed: float = 6e10
+    """Floating-point operations per second that a training makes on this machine."""
+
+    @property
+    def tokens(self) -> float:
+        """Target tokens of an epoch, roughly."""
+        return max(1.0, self.characters / 2 / CHARACTERS_PER_TOKEN)
+
+    @property
+    def operations(self) -> float:
+        """Floating-point operations that the budget pays for."""
+        return math.inf if self.minutes is None else self.speed * 60 * self.minutes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The recipe that `auto` chose, and the reasons."""
+
+    recipe: Recipe
+    reasons: list[str]
+
+
+def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
+    """Choose the model that learns most from this text in this time, and how to train it."""
+    if situation.gpu and situation.pairs >= 400_000:
+        return _choose_base(situation, settings)
+    size = _vocabulary(situation)
+    name = _model(situation, size)
+    planned = min(_epochs(situation.pairs) * situation.tokens, _tokens_in_time(situation, name, size))
+    epochs = planned / situation.tokens
+    batch = _rounded(min(LARGEST_BATCH, max(SMALLEST_BATCH, planned / UPDATES)), 256)
+    updates = max(300, round(planned / batch))
+    chosen: dict[str, Any] = {
+        "corpus": {"clean": True},
+        "subwords": {"size": size},
+        "model": {"dropout": _dropout(epochs)},
+        "training": {
+            "optimizer": "muon",
+            "batch_tokens": batch,
+            "warmup": max(50, min(1000, updates // 10)),
+            # The time is what ends a training with --minutes, unless more epochs would be of no use.
+            "updates": max(300, round(_epochs(situation.pairs) * situation.tokens / batch)),
+        },
+    }
+    recipe = Recipe.from_values(merge(merge(PRESETS[name], chosen), parse_settings(settings)), "recipe auto")
+    minutes = planned * operations_per_token(name, size) / situation.speed / 60
+    reasons = [
+        f"model {name}: {situation.pairs:,} pairs, {_in_words(situation)}",
+        f"vocabulary {recipe.subwords.size:,}: {situation.characters:,} characters of text",
+        f"dropout {recipe.model.dropout}: about {epochs:,.1f} epochs",
+        f"updates of {recipe.training.batch_tokens:,} target tokens, at most {recipe.training.updates:,}: "
+        f"about {max(minutes, 1):,.0f} min here",
+    ]
+    return Choice(recipe=recipe, reasons=reasons)
+
+
+def _choose_base(situation: Situation, settings: Mapping[str, str]) -> Choice:
+    """The paper's base model: much text and a GPU."""
+    values = merge({"corpus": {"clean": True}, "subwords": {"size": 32_000}}, parse_settings(settings))
+    recipe = Recipe.from_values(values, "recipe auto")
+    reasons = [
+        f"model base: {situation.pairs:,} pairs and a GPU",
+        f"vocabulary {recipe.subwords.size:,}: {situation.characters:,} characters of text",
+        f"dropout {recipe.model.dropout}: enough data",
+        f"{recipe.training.updates:,} updates of {recipe.training.batch_tokens:,} target tokens",
+    ]
+    return Choice(recipe=recipe, reasons=reasons)
+
+
+def operations_per_token(name: str, vocabulary: int) -> float:
+    """Floating-point operations of training a preset on a target token and a source token."""
+    return 6.0 * (_weights(name) + int(PRESETS[name]["model"]["d_model"]) * vocabulary)
+
+
+def _weights(name: str) -> int:
+    """Weights in the layers of a preset; every token meets nearly all of them once."""
+    model = PRESETS[name]["model"]
+    square, network = model["d_model"] ** 2, 2 * model["d_model"] * model["d_ff"]
+    return int(model["encoder_layers"] * (4 * square + network) + model["decoder_layers"] * (8 * square + network))
+
+
+def _model(situation: Situation, vocabulary: int) -> str:
+    """The largest model that the text can teach, and that sees enough of it in the time."""
+    largest = "tiny" if situation.pairs < 60_000 else "small"
+    names = ["small", "mini", "tiny"] if largest == "small" else ["tiny"]
+    for name in names[:-1]:
+        if _tokens_in_time(situation, name, vocabulary) >= TOKENS_PER_WEIGHT * _weights(name):
+            return name
+    return names[-1]
+
+
+def _tokens_in_time(situation: Situation, name: str, vocabulary: int) -> float:
+    return situation.operations / operations_per_token(name, vocabulary)
+
+
+def _vocabulary(situation: Situation) -> int:
+    """More text bears a larger vocabulary: each piece should occur in a few hundred characters."""
+    size = min(8000, max(300, _rounded(46 * math.sqrt(situation.pairs), 100)))
+    bearable = max(300, situation.characters // 200)
+    return min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
+
+
+def _epochs(pairs: int) -> float:
+    """Passes over the text after which little more is learnt."""
+    return 800 / math.sqrt(math.sqrt(pairs))
+
+
+def _dropout(epochs: float) -> float:
+    """Text that is seen often needs more of it, text that is seen once none."""
+    return min(0.3, round(0.04 * math.log2(1 + epochs), 2))
+
+
+def _rounded(value: float, step: int) -> int:
+    return round(value / step) * step
+
+
+def _in_words(situation: Situation) -> str:
+    speed = f"{situation.speed / 1e9:,.0f} GFLOP/s"
+    return speed if situation.minutes is None else f"{situation.minutes:g} minutes at {speed}"

@@ -1,0 +1,48 @@
+"""How fast this machine trains: a few updates' worth of a small Transformer on made-up sentences."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+from tongsa.config.auto import operations_per_token
+from tongsa.config.presets import load_recipe
+from tongsa.models.loss import linear_cross_entropy
+from tongsa.models.products import bfloat16_is_faster, products_of
+from tongsa.models.transformer import Transformer
+
+PROBED = "tiny"
+SENTENCES, LENGTH, VOCABULARY = 24, 25, 8000
+REPEATS = 4
+
+
+def training_speed(threads: int) -> float:
+    """Floating-point operations per second of a training in as many processes of one thread, about a second's work.
+
+    Operations are those of `operations_per_token`. Other work on the machine only slows a repeat down, so the fastest
+    one counts.
+    """
+    section = load_recipe(PROBED, {}).model
+    bfloat16 = bfloat16_is_faster()
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            model = Transformer(section, VOCABULARY + 1).train()  # type: ignore[arg-type]
+            source, target, labels = torch.randint(VOCABULARY, (3, SENTENCES, LENGTH))
+            fastest = min(_seconds(model, source, target, labels, bfloat16) for _ in range(REPEATS))
+    finally:
+        torch.set_num_threads(before)
+    return threads * operations_per_token(PROBED, VOCABULARY) * SENTENCES * LENGTH / fastest
+
+
+def _seconds(
+    model: Transformer, source: torch.Tensor, target: torch.Tensor, labels: torch.Tensor, bfloat16: bool
+) -> float:
+    began = time.perf_counter()
+    with products_of(bfloat16=bfloat16):
+        features = model.features(model.encode(source, torch.ones_like(source, dtype=torch.bool)), target)
+    loss = linear_cross_entropy(features.flatten(0, 1), model.projection(), labels.flatten(), 0.1, bfloat16=bfloat16)
+    loss.total.backward()
+    return time.perf_counter() - began

@@ -1,0 +1,94 @@
+"""The recipe that is chosen from text, time and machine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tongsa.config import TransformerSection
+from tongsa.config.auto import Situation, choose_recipe, operations_per_token
+from tongsa.models.transformer import Transformer
+
+SLOW, FAST = 2e10, 2e12
+"""Operations per second of an old core, and of a large server."""
+
+amounts = st.integers(20, 10**8)
+lengths = st.integers(1, 400)
+budgets = st.none() | st.floats(0.1, 10_000)
+speeds = st.floats(SLOW, FAST)
+
+
+def width(situation: Situation) -> int:
+    return choose_recipe(situation, {}).recipe.model.d_model
+
+
+@given(pairs=amounts, length=lengths, gpu=st.booleans(), minutes=budgets, speed=speeds)
+def test_there_is_a_recipe_for_any_amount_of_text_and_time(
+    pairs: int, length: int, gpu: bool, minutes: float | None, speed: float
+) -> None:
+    situation = Situation(pairs=pairs, characters=pairs * length, gpu=gpu, minutes=minutes, speed=speed)
+    choice = choose_recipe(situation, {})
+    assert 300 <= choice.recipe.subwords.size <= 37_000
+    assert 0 <= choice.recipe.model.dropout <= 0.3
+    assert choice.recipe.training.warmup < choice.recipe.training.updates
+    assert f"{pairs:,} pairs" in choice.reasons[0]
+
+
+@given(fewer=amounts, more=amounts, gpu=st.booleans())
+def test_more_text_never_gets_a_smaller_model_or_vocabulary_if_time_does_not_matter(
+    fewer: int, more: int, gpu: bool
+) -> None:
+    fewer, more = sorted((fewer, more))
+    little, much = (
+        choose_recipe(Situation(pairs=pairs, characters=pairs * 100, gpu=gpu), {}).recipe for pairs in (fewer, more)
+    )
+    assert little.model.d_model <= much.model.d_model
+    assert little.subwords.size <= much.subwords.size
+    assert little.model.dropout >= much.model.dropout
+
+
+@given(pairs=amounts, shorter=st.floats(0.1, 10_000), longer=st.floats(0.1, 10_000), speed=speeds)
+def test_more_time_never_gets_a_smaller_model_or_less_dropout(
+    pairs: int, shorter: float, longer: float, speed: float
+) -> None:
+    shorter, longer = sorted((shorter, longer))
+    given = [Situation(pairs=pairs, characters=pairs * 100, minutes=m, speed=speed) for m in (shorter, longer)]
+    short, long = (choose_recipe(each, {}).recipe for each in given)
+    assert short.model.d_model <= long.model.d_model
+    assert short.training.batch_tokens <= long.training.batch_tokens
+    if short.model.d_model == long.model.d_model:
+        assert short.model.dropout <= long.model.dropout
+
+
+def test_a_slow_machine_gets_a_model_that_it_can_train_in_the_time() -> None:
+    """216,436 pairs in 15 minutes at 1,500 tokens/s of the model `small`: a third of an epoch, and nothing learnt."""
+    slow = 1500 * operations_per_token("small", 8000)
+    text = Situation(pairs=216_436, characters=31_000_000, minutes=15, speed=slow)
+    assert width(text) == 128
+    assert width(Situation(pairs=216_436, characters=31_000_000, minutes=24 * 60, speed=FAST)) == 256
+
+
+def test_little_text_is_not_seen_without_end() -> None:
+    choice = choose_recipe(Situation(pairs=2000, characters=100_000, minutes=600, speed=FAST), {})
+    epochs = choice.recipe.training.updates * choice.recipe.training.batch_tokens / (100_000 / 2 / 3.5)
+    assert 50 < epochs < 500
+
+
+def test_settings_win_over_what_auto_chooses_and_the_reasons_say_so() -> None:
+    settings = {"subwords.size": "777", "model.dropout": "0.4"}
+    choice = choose_recipe(Situation(pairs=5000, characters=500_000), settings)
+    assert (choice.recipe.subwords.size, choice.recipe.model.dropout) == (777, 0.4)
+    assert "777" in choice.reasons[1]
+    assert "0.4" in choice.reasons[2]
+
+
+@pytest.mark.parametrize("minutes", [15, 24 * 60])
+def test_the_operations_of_a_token_are_six_for_each_weight_that_it_meets(minutes: float) -> None:
+    """Forward and backward pass; biases, norms and the rows of the table that are only looked up do not count."""
+    recipe = choose_recipe(Situation(pairs=10**6, characters=10**8, minutes=minutes, speed=FAST / 20), {}).recipe
+    assert isinstance(recipe.model, TransformerSection)
+    model = Transformer(recipe.model, 8001)
+    matrices = sum(each.numel() for each in model.parameters() if each.ndim == 2)
+    name = {128: "tiny", 192: "mini", 256: "small"}[recipe.model.d_model]
+    assert operations_per_token(name, 8001) == 6 * matrices

@@ -24,6 +24,9 @@ UPDATES = 3000
 
 SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
 
+PEAK = 0.006
+"""Highest learning rate of Muon with d_model = 128; it falls with the square root of the width."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
@@ -73,6 +76,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         "model": {"dropout": _dropout(epochs)},
         "training": {
             "optimizer": "muon",
+            "peak": round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4),
             "batch_tokens": batch,
             "warmup": max(50, min(1000, updates // 10)),
             # The time is what ends a training with --minutes, unless more epochs would be of no use.

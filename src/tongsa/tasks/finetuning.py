@@ -27,8 +27,10 @@ SETTINGS: dict[str, Any] = {
     "peak": 0.0005,
     "warmup": 100,
     "updates": 2000,
+    "optimizer": "adam",
     "chunk_tokens": 0,
     "processes": 0,
+    "precision": "auto",
 }
 """Changes to the recipe's [training]: few and small steps, since the weights are already good."""
 

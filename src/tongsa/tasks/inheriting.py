@@ -26,8 +26,10 @@ SETTINGS: dict[str, Any] = {
     "peak": 0.001,
     "warmup": 150,
     "updates": 2000,
+    "optimizer": "adam",
     "chunk_tokens": 0,
     "processes": 0,
+    "precision": "auto",
 }
 
 

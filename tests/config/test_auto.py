@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tongsa.config import TransformerSection
 from tongsa.config.auto import Situation, choose_recipe, operations_per_token
+from tongsa.config.presets import PRESETS
 from tongsa.models.transformer import Transformer
 
 SLOW, FAST = 2e10, 2e12
@@ -81,6 +82,14 @@ def test_settings_win_over_what_auto_chooses_and_the_reasons_say_so() -> None:
     assert (choice.recipe.subwords.size, choice.recipe.model.dropout) == (777, 0.4)
     assert "777" in choice.reasons[1]
     assert "0.4" in choice.reasons[2]
+
+
+@pytest.mark.parametrize("settings", [{"training.optimizer": "adam"}, {"model.architecture": "lstm"}])
+def test_other_optimizers_and_architectures_keep_the_learning_rate_of_the_preset(settings: dict[str, str]) -> None:
+    text = Situation(pairs=5000, characters=500_000)
+    training = choose_recipe(text, settings).recipe.training
+    assert (training.optimizer, training.peak) == ("adam", PRESETS["tiny"]["training"]["peak"])
+    assert choose_recipe(text, {}).recipe.training.optimizer == "muon"
 
 
 @pytest.mark.parametrize("minutes", [15, 24 * 60])

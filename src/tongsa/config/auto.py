@@ -24,6 +24,9 @@ UPDATES = 3000
 
 SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
 
+GPU_SPEED = 1e13
+"""Operations per second that are expected of a GPU: a guess, since none was measured."""
+
 PEAK = 0.006
 """Highest learning rate of Muon with d_model = 128; it falls with the square root of the width."""
 
@@ -75,8 +78,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         "subwords": {"size": size},
         "model": {"dropout": _dropout(epochs)},
         "training": {
-            "optimizer": "muon",
-            "peak": round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4),
+            **({} if {"training.optimizer", "model.architecture"} & settings.keys() else _muon(name)),
             "batch_tokens": batch,
             "warmup": max(50, min(1000, updates // 10)),
             # The time is what ends a training with --minutes, unless more epochs would be of no use.
@@ -118,6 +120,11 @@ def _weights(name: str) -> int:
     model = PRESETS[name]["model"]
     square, network = model["d_model"] ** 2, 2 * model["d_model"] * model["d_ff"]
     return int(model["encoder_layers"] * (4 * square + network) + model["decoder_layers"] * (8 * square + network))
+
+
+def _muon(name: str) -> dict[str, Any]:
+    """Muon, with its learning rate; other optimizers and architectures have the rate of the preset."""
+    return {"optimizer": "muon", "peak": round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4)}
 
 
 def _model(situation: Situation, vocabulary: int) -> str:

@@ -18,7 +18,7 @@ from tongsa.base.errors import RecipeError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.config.auto import Situation, choose_recipe
+from tongsa.config.auto import GPU_SPEED, Situation, choose_recipe
 from tongsa.config.presets import load_recipe
 from tongsa.corpus.clean import Cleaned
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
@@ -311,7 +311,7 @@ def _write_ids(
         characters=text.survey.characters,
         gpu=gpu,
         minutes=options.minutes,
-        speed=training_speed(options.threads or usable_cores()),
+        speed=GPU_SPEED if gpu else training_speed(options.threads or usable_cores()),
     )
     choice = choose_recipe(situation, options.settings)
     show.say("recipe auto chose")

@@ -76,7 +76,7 @@ class FlatOptimizer:
                 self.weights.add_(self.gradient, alpha=-rate)
                 return
             rest = slice(self._matrices[-1].span.stop if self._matrices else 0, None)
-            _adam(self.weights[rest], self.gradient[rest], self._section, self._state, rate)
+            adam(self.weights[rest], self.gradient[rest], self._section, self._state, rate)
             if self._matrices:
                 self._muon(slice(0, rest.start), rate)
 
@@ -110,7 +110,7 @@ class FlatOptimizer:
         self._state = {name: value.to(self.weights.device) for name, value in state.items()}
 
 
-def _adam(weights: Tensor, gradient: Tensor, section: TrainingSection, state: State, rate: float) -> None:
+def adam(weights: Tensor, gradient: Tensor, section: TrainingSection, state: State, rate: float) -> None:
     """Take a step of Adam (§5.3), as `torch.optim.Adam(fused=True)` does, bit for bit.
 
     That class imports torch's compiler, which takes a second in every process that trains; its function does not.

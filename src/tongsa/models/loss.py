@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tongsa.models.products import padded_bfloat16
+
 ROWS = {"cpu": 256, "cuda": 4096}
 """Tokens whose logits exist at a time: on a CPU they should stay in its cache."""
 
@@ -119,16 +121,18 @@ class _Bfloat16Products(_Products):
 
     def __init__(self, weight: Tensor, to_weight: Tensor, logits: Tensor) -> None:
         super().__init__(weight, to_weight, logits)
-        self.narrow_weight, self.narrow = weight.bfloat16(), torch.empty_like(logits, dtype=torch.bfloat16)
+        self.narrow_weight = weight.bfloat16()
+        self.h: Tensor | None = None
 
     def logits(self, h: Tensor) -> Tensor:
-        narrow = torch.mm(h.bfloat16(), self.narrow_weight.t(), out=self.narrow[: len(h)])
-        return self.buffer[: len(h)].copy_(narrow)
+        self.h = padded_bfloat16(h)
+        return self.buffer[: len(h)].copy_((self.h @ self.narrow_weight.t())[: len(h)])
 
     def pass_back(self, to_logits: Tensor, h: Tensor, to_h: Tensor) -> None:
-        narrow = self.narrow[: len(h)].copy_(to_logits)
-        to_h.copy_(narrow @ self.narrow_weight)
-        self.to_weight += narrow.t() @ h.bfloat16()
+        assert self.h is not None, "logits come first"
+        narrow = padded_bfloat16(to_logits)
+        to_h.copy_((narrow @ self.narrow_weight)[: len(h)])
+        self.to_weight += narrow.t() @ self.h
 
 
 def _log_at(p: Tensor, label: Tensor, h: Tensor, weight: Tensor) -> Tensor:

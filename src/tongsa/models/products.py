@@ -18,6 +18,10 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+PADDING = 128
+"""Numbers of rows are multiples of this: oneDNN generates code for every shape that it meets, which takes a millisecond,
+and keeps what it has generated for a thousand of them."""
+
 WORTH = 0.75
 """Time of a product in bfloat16, relative to float32, below which it is used: the conversions take time too."""
 
@@ -46,13 +50,22 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _Linear.apply(input, weight, bias)  # type: ignore[no-any-return, no-untyped-call]
 
 
+def padded_bfloat16(rows: Tensor) -> Tensor:
+    """Rows in bfloat16, with zeros up to a multiple of PADDING of them."""
+    count = len(rows)
+    narrow = torch.empty(-(-count // PADDING) * PADDING, rows.shape[1], dtype=torch.bfloat16)
+    narrow[:count] = rows
+    narrow[count:] = 0
+    return narrow
+
+
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        rows, narrow = x.flatten(0, -2).bfloat16(), weight.bfloat16()
+        rows, narrow = padded_bfloat16(x.flatten(0, -2)), weight.bfloat16()
         ctx.save_for_backward(rows, narrow)
         ctx.biased = bias is not None
-        out = (rows @ narrow.t()).float()
+        out = (rows @ narrow.t())[: x.shape[:-1].numel()].float()
         if bias is not None:
             out += bias
         return out.view(*x.shape[:-1], -1)
@@ -62,8 +75,10 @@ class _Linear(torch.autograd.Function):
         (gradient,) = gradients
         rows, weight = ctx.saved_tensors
         wide = gradient.flatten(0, -2)
-        narrow = wide.bfloat16()
-        to_x = (narrow @ weight).float().view(*gradient.shape[:-1], -1) if ctx.needs_input_grad[0] else None
+        narrow = padded_bfloat16(wide)
+        to_x = None
+        if ctx.needs_input_grad[0]:
+            to_x = (narrow @ weight)[: len(wide)].float().view(*gradient.shape[:-1], -1)
         to_weight = (narrow.t() @ rows).float() if ctx.needs_input_grad[1] else None
         to_bias = wide.sum(dim=0) if ctx.biased and ctx.needs_input_grad[2] else None
         return to_x, to_weight, to_bias

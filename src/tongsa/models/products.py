@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 PADDING = 128
-"""Numbers of rows are multiples of this: oneDNN generates code for every shape that it meets, which takes a millisecond,
-and keeps what it has generated for a thousand of them."""
+"""Numbers of rows are multiples of this: oneDNN generates code for every shape, which takes a millisecond or more, and
+keeps it for a thousand shapes."""
 
 WORTH = 0.75
 """Time of a product in bfloat16, relative to float32, below which it is used: the conversions take time too."""

@@ -16,7 +16,7 @@ from tongsa.config.presets import PRESETS
 CHARACTERS_PER_TOKEN = 3.5
 """Of a vocabulary of some thousand pieces; Korean has fewer, so that its epochs are underestimated."""
 
-TOKENS_PER_WEIGHT = 4.0
+TOKENS_PER_WEIGHT = 2.5
 """Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
 
 UPDATES = 3000
@@ -155,7 +155,7 @@ def _epochs(pairs: int) -> float:
 
 def _dropout(epochs: float) -> float:
     """Text that is seen often needs more of it, text that is seen once none."""
-    return min(0.3, round(0.04 * math.log2(1 + epochs), 2))
+    return min(0.3, round(0.035 * math.log2(1 + epochs), 2))
 
 
 def _rounded(value: float, step: int) -> int:

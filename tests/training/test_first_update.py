@@ -25,6 +25,7 @@ from tongsa.text.subwords import END, Subwords
 from tongsa.training.checkpoint import latest
 
 SETTINGS = {
+    "training.precision": "float32",
     "subwords.size": "600",
     "subwords.sampling": "0.0",
     "model.encoder_layers": "1",

@@ -23,6 +23,7 @@ from tongsa.runs.names import ensemble_members
 from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
+from tongsa.translation.capitals import lowered, raised
 from tongsa.translation.confidence import Calibration
 from tongsa.translation.fallback import without_broken
 from tongsa.translation.forms import SeenForms
@@ -174,6 +175,13 @@ class Translator:
         ]
 
     def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        """Translate each sentence; one in capitals, in lower case, unless something refers to its very tokens."""
+        exact = options.words or options.glossary or options.search_settings(self.search).alignment
+        calm = {} if exact else lowered(sentences, self.encode)
+        found = self._translate_as_they_are([calm.get(i, each) for i, each in enumerate(sentences)], options)
+        return [raised(each) if i in calm else each for i, each in enumerate(found)]
+
+    def _translate_as_they_are(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
         is_foreign = self.subwords.source.is_foreign
         known = [place for place, (_, ids) in enumerate(sentences) if ids and not is_foreign(ids)]
         terms = self._terms(sentences, known, options.glossary)

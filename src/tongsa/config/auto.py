@@ -14,7 +14,7 @@ from tongsa.config import Recipe, merge, parse_settings
 from tongsa.config.presets import PRESETS
 
 CHARACTERS_PER_TOKEN = 3.5
-"""Of a vocabulary of some thousand pieces; Korean has fewer, so that its epochs are underestimated."""
+"""With a vocabulary of some thousand pieces; Korean has fewer, so its epochs are overestimated."""
 
 TOKENS_PER_WEIGHT = 2.5
 """Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
@@ -129,12 +129,10 @@ def _muon(name: str) -> dict[str, Any]:
 
 def _model(situation: Situation, vocabulary: int) -> str:
     """The largest model that the text can teach, and that sees enough of it in the time."""
-    largest = "tiny" if situation.pairs < 60_000 else "small"
-    names = ["small", "mini", "tiny"] if largest == "small" else ["tiny"]
-    for name in names[:-1]:
+    for name in ("small", "mini") if situation.pairs >= 60_000 else ():
         if _tokens_in_time(situation, name, vocabulary) >= TOKENS_PER_WEIGHT * _weights(name):
             return name
-    return names[-1]
+    return "tiny"
 
 
 def _tokens_in_time(situation: Situation, name: str, vocabulary: int) -> float:

@@ -1,17 +1,16 @@
 """Matrix products in bfloat16 on a CPU: twice as fast as in float32 where the CPU has instructions for them.
 
 Sums within a product are float32, and so is everything else: weights, sums of gradients, LayerNorm, softmax. A model is
-written as if there was only float32: inside `bfloat16_products` its linear maps go through `linear` below.
+written as if there were only float32: inside `bfloat16_products` its linear maps go through `linear` below.
 
-PyTorch's own autocast keeps activations in bfloat16 between the products too, where a CPU is slow at it: a training
-with it takes longer than one in float32.
+PyTorch's own autocast keeps activations in bfloat16 between the products too, where a CPU is slow: a training with it
+takes longer than one in float32.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -26,7 +25,7 @@ WORTH = 0.75
 """Time of a product in bfloat16, relative to float32, below which it is used: the conversions take time too."""
 
 
-class bfloat16_products(TorchFunctionMode):  # a context, named like torch.autocast
+class bfloat16_products(TorchFunctionMode):
     """Inside this context, every `torch.nn.functional.linear` of float32 tensors is computed in bfloat16."""
 
     def __torch_function__(
@@ -39,10 +38,6 @@ class bfloat16_products(TorchFunctionMode):  # a context, named like torch.autoc
         if function is nn.functional.linear:
             return linear(*args, **(kwargs or {}))
         return function(*args, **(kwargs or {}))
-
-
-def products_of(*, bfloat16: bool) -> AbstractContextManager[Any]:
-    return bfloat16_products() if bfloat16 else nullcontext()
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 import torch
+from torch import Tensor
 
 from tongsa.config.auto import operations_per_token
 from tongsa.config.presets import load_recipe
+from tongsa.models import build_a
 from tongsa.models.loss import linear_cross_entropy
-from tongsa.models.products import bfloat16_is_faster, products_of
+from tongsa.models.products import bfloat16_is_faster, bfloat16_products
 from tongsa.models.transformer import Transformer
 
 PROBED = "tiny"
@@ -18,7 +21,7 @@ REPEATS = 4
 
 
 def training_speed(threads: int) -> float:
-    """Floating-point operations per second of a training in as many processes of one thread, about a second's work.
+    """Floating-point operations per second of a training with this many processes of one thread; takes about a second.
 
     Operations are those of `operations_per_token`. Other work on the machine only slows a repeat down, so the fastest
     one counts.
@@ -29,7 +32,7 @@ def training_speed(threads: int) -> float:
     torch.set_num_threads(1)
     try:
         with torch.random.fork_rng(devices=[]):
-            model = Transformer(section, VOCABULARY + 1).train()  # type: ignore[arg-type]
+            model = build_a(Transformer, section, VOCABULARY + 1).train()
             source, target, labels = torch.randint(VOCABULARY, (3, SENTENCES, LENGTH))
             fastest = min(_seconds(model, source, target, labels, bfloat16) for _ in range(REPEATS))
     finally:
@@ -37,11 +40,10 @@ def training_speed(threads: int) -> float:
     return threads * operations_per_token(PROBED, VOCABULARY) * SENTENCES * LENGTH / fastest
 
 
-def _seconds(
-    model: Transformer, source: torch.Tensor, target: torch.Tensor, labels: torch.Tensor, bfloat16: bool
-) -> float:
+def _seconds(model: Transformer, source: Tensor, target: Tensor, labels: Tensor, bfloat16: bool) -> float:
+    """Time of a forward and a backward pass."""
     began = time.perf_counter()
-    with products_of(bfloat16=bfloat16):
+    with bfloat16_products() if bfloat16 else nullcontext():
         features = model.features(model.encode(source, torch.ones_like(source, dtype=torch.bool)), target)
     loss = linear_cross_entropy(features.flatten(0, 1), model.projection(), labels.flatten(), 0.1, bfloat16=bfloat16)
     loss.total.backward()

@@ -90,6 +90,14 @@ def test_a_file_that_is_cut_short_is_told(tmp_path: Path, zipped: bool) -> None:
             read_torch_file(tmp_path / "cut.bin")
 
 
+def test_a_missing_byte_is_told_even_if_only_the_size_of_an_empty_storage_is_cut(tmp_path: Path) -> None:
+    """Storages are written in the order of their addresses, so this one is the last by chance in larger files."""
+    content = save(tmp_path / "model.bin", {"empty": torch.zeros(0, 3)}, zipped=False).read_bytes()
+    (tmp_path / "cut.bin").write_bytes(content[:-1])
+    with pytest.raises(DirectoryError, match="cannot be read"):
+        read_torch_file(tmp_path / "cut.bin")
+
+
 def archive(path: Path, program: bytes, storage: bytes = b"", method: int = zipfile.ZIP_STORED) -> Path:
     with zipfile.ZipFile(path, "w", method) as file:
         file.writestr("archive/data.pkl", program)

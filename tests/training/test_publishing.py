@@ -126,6 +126,7 @@ def test_scores_examples_and_confidence_are_those_of_the_published_translator(le
     assert [translation.confidence for translation in found] == pytest.approx(expected_confidence, abs=1e-3)
     assert card.calibration
     assert card.calibration.average > 0
+    assert card.one_sentence
     assert "frequencies.bin" in card.checksums
 
 

@@ -6,6 +6,7 @@ import gc
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -94,6 +95,26 @@ def test_text_that_the_model_cannot_read_is_copied_rather_than_invented(subwords
     assert (found[0].text, found[0].notes) == ("私は猫です", ("copied",))
     assert found[1].notes == ()
     assert len(engine.asked) == 1
+
+
+SEVERAL = "the cat sat. The dog ran! one two"
+
+
+@pytest.mark.parametrize(
+    ("one_sentence", "split", "parts"), [(True, "auto", 2), (False, "auto", 1), (True, "long", 1), (False, "always", 2)]
+)
+def test_several_sentences_are_translated_one_by_one_by_a_model_of_single_ones(
+    subwords: Subwords, one_sentence: bool, split: Literal["auto", "long", "always"], parts: int
+) -> None:
+    """What begins with a small letter is no new sentence."""
+    engine = Echo()
+    card = Card(source="en", target="en", recipe=Recipe(), one_sentence=one_sentence)
+    options = TranslateOptions(split=split)
+    first, second = Translator(card, subwords, engine).translate([SEVERAL, "the cat sat."], options)
+    assert (first.text, second.text) == (SEVERAL, "the cat sat.")
+    assert first.notes == (("translated sentence by sentence",) if split == "auto" and parts > 1 else ())
+    assert second.notes == ()
+    assert len(engine.asked) == parts + 1
 
 
 def test_one_text_instead_of_a_list_is_an_error(subwords: Subwords) -> None:

@@ -110,6 +110,8 @@ class Card:
     confidence: tuple[tuple[float, float], ...] = ()
     """Points (mean log-probability of a token, quality) that earlier versions wrote instead of `calibration`."""
     calibration: ConfidenceWeights | None = None
+    one_sentence: bool = False
+    """Lines of the training text hold one sentence each, so a text of several is translated one by one."""
     compact: bool = False
     """The weights are stored as int8 with a scale for each row; see runs/compact.py."""
     checksums: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -129,6 +131,7 @@ class Card:
             "scores": {name: score.to_values() for name, score in self.scores.items()},
             "confidence": self.confidence,
             "calibration": asdict(self.calibration) if self.calibration else None,
+            "one_sentence": self.one_sentence,
             **({"compact": True} if self.compact else {}),
             "checksums": self.checksums,
         }
@@ -149,6 +152,7 @@ class Card:
             scores={_text("a score's name", name): _score(name, found) for name, found in scores.items()},
             confidence=tuple(_point(point) for point in _list("confidence", confidence)),
             calibration=ConfidenceWeights.from_values(calibration) if calibration else None,
+            one_sentence=_flag("one_sentence", values.get("one_sentence", False)),
             compact=_flag("compact", values.get("compact", False)),
             checksums={name: _sums(name, sums) for name, sums in dict(values.get("checksums", {})).items()},
         )

@@ -21,6 +21,7 @@ from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
+from tongsa.models.consistency import linear_consistent_cross_entropy
 from tongsa.models.loss import Loss, linear_cross_entropy
 from tongsa.models.products import bfloat16_products
 from tongsa.runs.card import Card, ConfidenceWeights, Score
@@ -86,6 +87,8 @@ class Objective(ABC, Generic[M, B]):
     selects: str
     """Name of the metric (of evaluation.metrics.METRICS) that selects checkpoints; `validate` computes it."""
 
+    fraction: float = 0.0
+    """Fraction of the budget that is used; the trainer sets it before each update."""
     validates_in_steps: bool = False
     """Whether `quick_scores`, `is_promising` and `slow_scores` are there to save the time of a full validation."""
     validation_tokens: int = 0
@@ -143,6 +146,8 @@ class Evaluation:
     """How translations were searched for: `greedy`, `beam 4, length penalty 0.6`."""
     calibration: ConfidenceWeights | None = None
     """Weights of the model's confidence, for the card."""
+    one_sentence: bool = False
+    """Whether lines of the training text hold one sentence each, for the card."""
     examples: Sequence[Mapping[str, Any]] = ()
     """Validation examples with the model's output, as JSON: one per line of the run directory's examples file."""
 
@@ -177,9 +182,16 @@ def reduced_precision(section: TrainingSection, device: torch.device) -> Abstrac
 
 
 def token_loss(section: TrainingSection, features: Tensor, table: Tensor, labels: Tensor) -> Loss:
-    """The smoothed loss of tokens from their features; on a GPU, its products are float32."""
+    """The smoothed loss of tokens from their features; on a GPU, its products are float32.
+
+    Features of two passes, (2, tokens, width), are held together by `training.consistency` as well.
+    """
     bfloat16 = section.precision == "bfloat16" and features.device.type == "cpu"
-    return linear_cross_entropy(features.float(), table, labels, section.label_smoothing, bfloat16=bfloat16)
+    smoothing = section.label_smoothing
+    if features.dim() == 2:
+        return linear_cross_entropy(features.float(), table, labels, smoothing, bfloat16=bfloat16)
+    weight = section.consistency
+    return linear_consistent_cross_entropy(features.float(), table, labels, smoothing, weight, bfloat16=bfloat16)
 
 
 def refuse_what_translation_alone_has(options: TrainOptions, what: str) -> None:

@@ -65,6 +65,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
         card_of(recipe, job, progress, objective.examples, weights=best),
         scores=evaluation.scores,
         calibration=evaluation.calibration,
+        one_sentence=evaluation.one_sentence,
     )
     run.write_translator(card, candidates[best])
     card = run.read_card()  # now with checksums

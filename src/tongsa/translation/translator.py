@@ -134,14 +134,18 @@ class Translator:
     def translate(self, texts: Iterable[str], options: TranslateOptions | Search | None = None) -> list[Translation]:
         """Translate each text, in order; a blank text has a blank translation.
 
-        A text longer than any that the model was trained on is translated sentence by sentence.
+        A text that is longer than any the model was trained on is translated sentence by sentence; and so is a text of
+        several sentences, if it was trained on single ones.
         """
         if isinstance(texts, str):
             raise UsageError("translate takes a list of texts, not one text", 'For one:  translate(["..."])[0]')
         texts = list(texts)
         options = TranslateOptions.of(options)
-        if options.split == "long":
-            return self.translate_sentences(self.encode(texts), options)
+        if options.split != "always":
+            sentences = self.encode(texts)
+            if options.split == "long" or not self.card.one_sentence:
+                return self.translate_sentences(sentences, options)
+            return self._in_parts(sentences, self.translate_sentences, options)
         plans = [TextPlan(cut(text, self.card.source), self.card.source, self.card.target) for text in texts]
         groups = [plan.sentences for plan in plans]
         found = iter(self.translate_sentences(self.encode([text for group in groups for text in group]), options))
@@ -155,20 +159,29 @@ class Translator:
 
     def translate_sentences(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
         """Translate each sentence, in order; a sentence that is too long for the model is cut if possible."""
-        longest = self.card.recipe.corpus.max_tokens
+        return self._in_parts(sentences, self._translate, options, above=self.card.recipe.corpus.max_tokens)
+
+    def _in_parts(
+        self,
+        sentences: Sequence[Sentence],
+        translate: Callable[[Sequence[Sentence], TranslateOptions], list[Translation]],
+        options: TranslateOptions,
+        above: int = 0,
+    ) -> list[Translation]:
+        """Cut what has more tokens than `above` into sentences, if it holds several; translate all, and join them."""
         plans: dict[int, TextPlan] = {}
         for place, sentence in enumerate(sentences):
-            if len(sentence.ids) > longest:
+            if len(sentence.ids) > above:
                 parts = cut(tidy(sentence.text), self.card.source)
                 if len(parts) > 1:
                     plans[place] = TextPlan(parts, self.card.source, self.card.target, note=SPLIT_NOTE)
         if not plans:
-            return self._translate(sentences, options)
+            return translate(sentences, options)
         groups = [
             self.encode(plans[place].sentences) if place in plans else [sentence]
             for place, sentence in enumerate(sentences)
         ]
-        found = iter(self._translate([sentence for group in groups for sentence in group], options))
+        found = iter(translate([sentence for group in groups for sentence in group], options))
         return [
             plans[place].join([next(found) for _ in group]) if place in plans else next(found)
             for place, group in enumerate(groups)

@@ -51,6 +51,7 @@ def import_marian(
         raise DirectoryError(f"{directory} cannot be imported: its files are damaged ({shown(error)})") from error
     recipe = Recipe(model=config, subwords=_subwords_section(subwords), decoding=decoding)
     card = Card(
+        one_sentence=True,  # OPUS-MT is trained on aligned sentences
         source=languages[0],
         target=languages[1],
         recipe=Recipe.from_values(recipe.to_values(), str(directory)),

@@ -249,10 +249,18 @@ def _read_old(file: BufferedReader) -> dict[str, Array]:
     tensors = _tensors(program.run(file))
     storages = {}
     for key in _expect(_Program().run(file), list):
-        size = int.from_bytes(file.read(8), "little")
+        size = int.from_bytes(_exactly(file, 8), "little")
         storage = program.storages[key]
         if size != storage.size:
             raise ValueError("the sizes of a storage differ")
         numbers = np.dtype(STORAGES[storage.kind][1])
-        storages[key] = np.frombuffer(file.read(size * numbers.itemsize), numbers, size)
+        storages[key] = np.frombuffer(_exactly(file, size * numbers.itemsize), numbers, size)
     return _arrays(tensors, storages)
+
+
+def _exactly(file: BufferedReader, count: int) -> bytes:
+    """The next bytes; fewer are an error, also where nothing but zeros would be missing."""
+    found = file.read(count)
+    if len(found) < count:
+        raise EOFError("it ends early")
+    return found

@@ -110,6 +110,14 @@ class Vocabulary:
         """Return True if most pieces are bytes or unknown: text unlike anything the model has seen."""
         return not self._of_bytes and 2 * sum(map(self._is_rare.__getitem__, ids)) > len(ids)
 
+    def has_unknown(self, ids: Sequence[int]) -> bool:
+        """Return True if some pieces are bytes or unknown, in a vocabulary of others."""
+        return not self._of_bytes and any(map(self._is_rare.__getitem__, ids))
+
+    def knows(self, character: str) -> bool:
+        """Return True if the vocabulary holds a character."""
+        return not self.has_unknown(self.encode(character))
+
     def ordinary_ids(self) -> list[int]:
         """List the pieces that usual text consists of: all but the end, `<unk>`, `<pad>`, and bytes beside others."""
         return [id for id in range(UNKNOWN + 1, self.pad) if self._of_bytes or not self._is_rare[id]]

@@ -31,6 +31,7 @@ from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.repetition import LENGTH_LIMIT, REPETITION_CUT, cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
+from tongsa.translation.symbols import bare_sentences, put_back
 from tongsa.translation.terms import Draft, place_terms
 
 if TYPE_CHECKING:
@@ -188,9 +189,23 @@ class Translator:
         ]
 
     def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
-        """Translate each sentence; one in capitals, in lower case, unless something refers to its very tokens."""
-        exact = options.words or options.glossary or options.search_settings(self.search).alignment
-        calm = {} if exact else lowered(sentences, self.encode)
+        """Translate each sentence: one with unknown symbols without them, one in capitals in lower case.
+
+        If something refers to the very tokens of a sentence, it is translated as it is.
+        """
+        if options.words or options.glossary or options.search_settings(self.search).alignment:
+            return self._translate_as_they_are(sentences, options)
+        bare = bare_sentences(sentences, self.subwords.source, self.encode)
+        whole = {place: sentence for place, sentence in enumerate(sentences) if place not in bare}
+        found = dict(zip(whole, self._translate_calmly(list(whole.values()), options), strict=True))
+        aligned = replace(options, alignment=True)
+        without = self._translate_calmly([each.sentence for each in bare.values()], aligned)
+        found |= {place: put_back(made, bare[place]) for place, made in zip(bare, without, strict=True)}
+        return [found[place] for place in range(len(sentences))]
+
+    def _translate_calmly(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        """Translate each sentence, one in capitals in lower case."""
+        calm = lowered(sentences, self.encode)
         found = self._translate_as_they_are([calm.get(i, each) for i, each in enumerate(sentences)], options)
         return [raised(each) if i in calm else each for i, each in enumerate(found)]
 

@@ -71,7 +71,8 @@ class _LinearConsistentCrossEntropy(torch.autograd.Function):
             at_label += z_label.sum()
             partition += log_partition.sum()
             d -= torch.sub(*log_partition.chunk(2))
-            divergence += _add_divergence(*p_and_q.chunk(2), d, weight)
+            p, q = p_and_q.chunk(2)
+            divergence += _add_divergence(p, q, d, weight)
             p_and_q.scatter_add_(1, label, z.new_full(label.shape, smoothing - 1))
             to_h = torch.empty_like(h)
             products.pass_back(p_and_q, h, to_h)
@@ -99,8 +100,8 @@ def _add_divergence(p: Tensor, q: Tensor, d: Tensor, weight: float) -> Tensor:
 
     d is log p - log q, and is overwritten.
     """
-    p_to_q = torch.linalg.vecdot(p, d)[:, None]
-    q_to_p = -torch.linalg.vecdot(q, d)[:, None]
+    p_to_q: Tensor = torch.linalg.vecdot(p, d)[:, None]
+    q_to_p: Tensor = -torch.linalg.vecdot(q, d)[:, None]
     d *= weight
     to_q = (1 + weight - weight * q_to_p - d).mul_(q).sub_(p, alpha=weight)
     p.mul_(d.add_(1 + weight - weight * p_to_q)).sub_(q, alpha=weight)

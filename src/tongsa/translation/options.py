@@ -29,9 +29,9 @@ class TranslateOptions:
     """Take another of the n-best, with a note, where the best translation is a loop, cut off, a copy or in another
     script. Sentences with terms keep theirs."""
     split: Literal["auto", "long", "always"] = "auto"
-    """Which texts are cut into sentences: those longer than any the model was trained on (`long`); also those of several
-    sentences, if it was trained on single ones (`auto`); or all. With `always` the white space between sentences is
-    kept, and what has no letters is copied."""
+    """Which texts are cut into sentences: those longer than any the model was trained on (`long`), also those of
+    several sentences if it was trained on single ones (`auto`), or all (`always`). With `always` the white space
+    between sentences is kept, and what has no letters is copied."""
 
     @classmethod
     def of(cls, options: TranslateOptions | Search | None) -> TranslateOptions:

@@ -119,6 +119,13 @@ def test_a_word_is_trusted_as_its_worst_part() -> None:
     assert word_confidences("Haustür zu", tokens, scores) == [Word("Haustür", 0.135), Word(" ", None), Word("zu", 1.0)]
 
 
+def test_words_that_the_model_did_not_write_have_no_confidence_and_take_none_from_others() -> None:
+    tokens, scores = ["▁Haus", "tür", ",", "▁zu"], [-0.1, -2.0, 0.0, 0.0, -0.3]
+    found = word_confidences("☃ HAUSTÜR☃, zu ☃", tokens, scores)
+    told = [(word.text, word.confidence) for word in found if word.text != " "]
+    assert told == [("☃", None), ("HAUSTÜR☃,", 0.135), ("zu", 1.0), ("☃", None)]
+
+
 def test_words_that_do_not_begin_where_tokens_do_share_one_value() -> None:
     found = word_confidences("ab cd", ["▁a", "b cd"], [-1.0, -1.0])
     assert {word.confidence for word in found if word.confidence} == {0.368}

@@ -98,18 +98,37 @@ def word_confidences(text: str, tokens: Sequence[str], log_probabilities: Sequen
     `log_probabilities` are those of the tokens and of the end.
     """
     groups: list[float] = []
+    written: list[str] = []
     for token, log_probability in zip(tokens, log_probabilities, strict=False):
         if token.startswith(WORD_START) or not groups:
             groups.append(log_probability)
+            written.append(token.removeprefix(WORD_START))
         else:
             groups[-1] = min(groups[-1], log_probability)
-    if len(groups) != len(text.split()):  # tokens do not begin where words do
-        groups = [sum(log_probabilities) / max(1, len(log_probabilities))] * len(text.split())
-    probabilities = iter(groups)
-    return [
-        Word(word, None if word.isspace() else round(math.exp(min(0.0, next(probabilities))), 3))
-        for word in _WORDS.findall(text)
-    ]
+            written[-1] += token
+    found = _matched(text.split(), written, groups)
+    if found is None:  # tokens do not begin where words do
+        found = [sum(log_probabilities) / max(1, len(log_probabilities))] * len(text.split())
+    probabilities = [None if each is None else round(math.exp(min(0.0, each)), 3) for each in found]
+    rest = iter(probabilities)
+    return [Word(word, None if word.isspace() else next(rest)) for word in _WORDS.findall(text)]
+
+
+def _matched(words: Sequence[str], written: Sequence[str], groups: Sequence[float]) -> Sequence[float | None] | None:
+    """The log-probability of each word, None for words that were carried over; None if the model wrote other words."""
+    if len(words) == len(written):
+        return groups
+    found: list[float | None] = []
+    for word in words:
+        at = len(found) - found.count(None)
+        same = at < len(written) and _letters(word) == _letters(written[at])
+        found.append(groups[at] if same else None)
+    return found if len(found) - found.count(None) == len(written) else None
+
+
+def _letters(word: str) -> str:
+    """Letters and digits alone, whatever their case: symbols may have been put beside them. All, if it has none."""
+    return "".join(c for c in word.casefold() if c.isalnum()) or word
 
 
 def same_for_all_words(text: str, confidence: float | None) -> list[Word]:

@@ -32,9 +32,12 @@ class Translation:
     """Log-probability divided by the length penalty; hypotheses are ranked by it."""
     log_probability: float = 0.0
     source_tokens: tuple[str, ...] = ()
+    """What the model read: a sentence in capitals in lower case, without unknown characters."""
     tokens: tuple[str, ...] = ()
+    """What it wrote."""
+    source_ids: tuple[int, ...] = field(default=(), repr=False)
     ids: tuple[int, ...] = field(default=(), repr=False)
-    """The ids of `tokens`."""
+    """The ids of `source_tokens` and `tokens`."""
     alignment: tuple[tuple[int, int], ...] = ()
     """(source token, target token) for every target token, if requested."""
     confidence: float | None = None
@@ -173,6 +176,7 @@ class TextPlan:
             log_probability=sum(each.log_probability for each in translations),
             source_tokens=_chained([each.source_tokens for each in translations]),
             tokens=_chained([each.tokens for each in translations]),
+            source_ids=_chained([each.source_ids for each in translations]),
             ids=_chained([each.ids for each in translations]),
             alignment=_alignment(translations),
             confidence=self._confidence(translations),

@@ -240,4 +240,4 @@ class Stream:
 def without_tokens(translation: Translation) -> Translation:
     """Drop tokens from cached translations: they need more memory than the text, and are not written."""
     others = tuple(map(without_tokens, translation.alternatives))
-    return replace(translation, tokens=(), source_tokens=(), ids=(), alternatives=others, _inspect=None)
+    return replace(translation, tokens=(), source_tokens=(), source_ids=(), ids=(), alternatives=others, _inspect=None)

@@ -71,8 +71,8 @@ def taken_out(text: str, vocabulary: Vocabulary) -> tuple[str, list[Carried]]:
 
 
 def _runs(text: str, vocabulary: Vocabulary) -> Iterator[tuple[int, int, bool]]:
-    """Parts of a text that the vocabulary holds, and parts that it does not, in turns."""
-    known = {c: c.isspace() or vocabulary.knows(c) for c in set(text)}
+    """Parts of a text that the vocabulary holds, or are ASCII, and parts that it does not, in turns."""
+    known = {c: c.isascii() or c.isspace() or vocabulary.knows(c) for c in set(text)}
     begin = 0
     for is_known, run in groupby(text, known.__getitem__):
         end = begin + sum(1 for _ in run)

@@ -189,11 +189,21 @@ class Translator:
         ]
 
     def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        made = self._translate_readable(sentences, options)
+        if not options.words:
+            return made
+        places = [place for place, each in enumerate(made) if each.ids]
+        scores = self.score_ids([made[place].source_ids for place in places], [made[place].ids for place in places])
+        for place, log_probabilities in zip(places, scores, strict=True):
+            made[place] = with_words(made[place], log_probabilities)
+        return made
+
+    def _translate_readable(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
         """Translate each sentence: one with unknown symbols without them, one in capitals in lower case.
 
         If something refers to the very tokens of a sentence, it is translated as it is.
         """
-        if options.words or options.glossary or options.search_settings(self.search).alignment:
+        if options.glossary or options.search_settings(self.search).alignment:
             return self._translate_as_they_are(sentences, options)
         bare = bare_sentences(sentences, self.subwords.source, self.encode)
         whole = {place: sentence for place, sentence in enumerate(sentences) if place not in bare}
@@ -224,10 +234,6 @@ class Translator:
         if terms:
             placed = self._with_terms([sentences[place] for place in terms], list(terms.values()), search)
             made |= zip(terms, placed, strict=True)
-        if options.words:
-            sources = [sentences[place].ids for place in made]
-            scores = self.score_ids(sources, [each.ids for each in made.values()])
-            made = {place: with_words(each, logs) for (place, each), logs in zip(made.items(), scores, strict=True)}
         return [made[i] if i in made else self._as_it_is(text) for i, (text, _) in enumerate(sentences)]
 
     def _searched(self, sources: list[list[int]], search: Search, *, full: bool) -> Iterator[Translation]:
@@ -321,6 +327,7 @@ class Translator:
             log_probability=hypothesis.log_probability,
             source_tokens=tuple(self.subwords.source.pieces(source)),
             tokens=tuple(self.subwords.target.pieces(ids)),
+            source_ids=tuple(source),
             ids=tuple(ids),
             alignment=tuple((s, t) for t, s in enumerate(hypothesis.alignment[: len(ids)])),
             confidence=self.confidence(source, hypothesis.log_probability, len(ids)) if scored else None,

@@ -228,16 +228,14 @@ class ChainStep:
         self.cache.update(
             ((sentence.text, False), each) for sentence, each in zip(sentences, translations, strict=True)
         )
-        scores = await self._scores(queue, sentences, translations) if self.words else {}
+        scores = await self._scores(queue, translations) if self.words else {}
         joined: list[Translation | None] = await run(lambda: _joined(plans, sentences, translations, scores))
         return joined
 
-    async def _scores(
-        self, queue: Queue, sentences: Sequence[Sentence], translations: Sequence[Translation]
-    ) -> dict[int, list[float]]:
+    async def _scores(self, queue: Queue, translations: Sequence[Translation]) -> dict[int, list[float]]:
         """The log-probabilities of the tokens of each translation, by index, except for copied text."""
         places = [place for place, each in enumerate(translations) if each.ids]
-        pairs = [EncodedPair(sentences[place].ids, translations[place].ids) for place in places]
+        pairs = [EncodedPair(translations[place].source_ids, translations[place].ids) for place in places]
         return dict(zip(places, await queue.run(ScoreTranslations(self.translator), pairs), strict=True))
 
 

@@ -76,7 +76,7 @@ def test_a_symbol_stands_behind_the_translation_of_the_word_it_stood_behind(
         tokens=("▁Die", "▁Kat", "ze", "▁rannte", "."),
         alignment=((0, 0), (1, 1), (2, 3), (3, 4)),
     )
-    found = put_back(made, Bare(Sentence("the cat ran.", []), carried))
+    found = put_back(made, "the cat ran.", carried)
     assert (found.text, found.notes) == (expected, (NOTE,))
 
 

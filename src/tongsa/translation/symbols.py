@@ -80,10 +80,10 @@ def _runs(text: str, vocabulary: Vocabulary) -> Iterator[tuple[int, int, bool]]:
         begin = end
 
 
-def put_back(translation: Translation, bare: Bare) -> Translation:
-    """The translation with the symbols, each behind the translation of the word it stood behind."""
-    others = tuple(put_back(each, bare) for each in translation.alternatives)
-    text = _with_symbols(translation, tidy(bare.sentence.text), bare.carried)
+def put_back(translation: Translation, source: str, carried: Sequence[Carried]) -> Translation:
+    """The translation of a tidy source with its symbols, each behind the translation of the word it stood behind."""
+    others = tuple(put_back(each, source, carried) for each in translation.alternatives)
+    text = _with_symbols(translation, source, carried)
     return replace(translation, text=text, notes=(*translation.notes, NOTE), alternatives=others)
 
 

@@ -23,15 +23,14 @@ from tongsa.runs.names import ensemble_members
 from tongsa.text.frequencies import PieceFrequencies
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords
-from tongsa.translation.capitals import lowered, raised
 from tongsa.translation.confidence import Calibration
 from tongsa.translation.fallback import without_broken
 from tongsa.translation.forms import SeenForms
 from tongsa.translation.glossary import Glossary, Term
 from tongsa.translation.options import TranslateOptions
+from tongsa.translation.readable import readable
 from tongsa.translation.repetition import LENGTH_LIMIT, REPETITION_CUT, cut_repetition
 from tongsa.translation.sentences import SPLIT_NOTE, Sentence, TextPlan, Translation, cut, has_letters, with_words
-from tongsa.translation.symbols import bare_sentences, put_back
 from tongsa.translation.terms import Draft, place_terms
 
 if TYPE_CHECKING:
@@ -189,6 +188,7 @@ class Translator:
         ]
 
     def _translate(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
+        """Translate each sentence, and score its words if they are asked for."""
         made = self._translate_readable(sentences, options)
         if not options.words:
             return made
@@ -199,25 +199,18 @@ class Translator:
         return made
 
     def _translate_readable(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
-        """Translate each sentence: one with unknown symbols without them, one in capitals in lower case.
-
-        If something refers to the very tokens of a sentence, it is translated as it is.
-        """
+        """Translate each sentence as the model can read it, unless something refers to its very tokens."""
         if options.glossary or options.search_settings(self.search).alignment:
             return self._translate_as_they_are(sentences, options)
-        bare = bare_sentences(sentences, self.subwords.source, self.encode)
-        whole = {place: sentence for place, sentence in enumerate(sentences) if place not in bare}
-        found = dict(zip(whole, self._translate_calmly(list(whole.values()), options), strict=True))
-        aligned = replace(options, alignment=True)
-        without = self._translate_calmly([each.sentence for each in bare.values()], aligned)
-        found |= {place: put_back(made, bare[place]) for place, made in zip(bare, without, strict=True)}
-        return [found[place] for place in range(len(sentences))]
-
-    def _translate_calmly(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
-        """Translate each sentence, one in capitals in lower case."""
-        calm = lowered(sentences, self.encode)
-        found = self._translate_as_they_are([calm.get(i, each) for i, each in enumerate(sentences)], options)
-        return [raised(each) if i in calm else each for i, each in enumerate(found)]
+        found: dict[int, Translation] = {}
+        parts = readable(sentences, self.subwords.source, self.encode)
+        for aligned in (False, True):
+            chosen = {place: part for place, part in enumerate(parts) if bool(part.carried) == aligned}
+            if chosen:
+                asked = replace(options, alignment=aligned)
+                made = self._translate_as_they_are([part.sentence for part in chosen.values()], asked)
+                found |= {place: chosen[place].restored(each) for place, each in zip(chosen, made, strict=True)}
+        return [found[place] for place in range(len(parts))]
 
     def _translate_as_they_are(self, sentences: Sequence[Sentence], options: TranslateOptions) -> list[Translation]:
         is_foreign = self.subwords.source.is_foreign

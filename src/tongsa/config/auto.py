@@ -27,6 +27,9 @@ SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
 GPU_SPEED = 1e13
 """Operations per second that are expected of a GPU: a guess, since none was measured."""
 
+LENGTH_PENALTY = 1.2
+"""The paper's 0.6 lets small models write too little: 6 to 9% less than the references."""
+
 PEAK = 0.006
 """Highest learning rate of Muon with d_model = 128; it falls with the square root of the width."""
 
@@ -84,6 +87,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
             # The time is what ends a training with --minutes, unless more epochs would be of no use.
             "updates": max(300, round(_epochs(situation.pairs) * situation.tokens / batch)),
         },
+        "decoding": {"length_penalty": LENGTH_PENALTY},
     }
     recipe = Recipe.from_values(merge(merge(PRESETS[name], chosen), parse_settings(settings)), "recipe auto")
     minutes = planned * operations_per_token(name, size) / situation.speed / 60

@@ -193,13 +193,12 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
     def loss(self, model: Seq2Seq, batch: Batch) -> Loss:
         section = self.recipe.training
         twice = section.consistency > 0 and self.fraction >= section.consistency_from
-        passes = 2 if twice else 1
-        source, mask, target = (each.repeat(passes, 1) for each in (batch.source, batch.source_mask, batch.target))
+        read = batch.twice() if twice else batch
         with reduced_precision(section, batch.source.device):
-            features = model.features(model.encode(source, mask), target)
+            features = model.features(model.encode(read.source, read.source_mask), read.target)
         real = batch.labels != self.data.subwords.target.pad
-        found = [each[real] for each in features.chunk(passes)]
-        return token_loss(section, torch.stack(found) if twice else found[0], model.projection(), batch.labels[real])
+        found = torch.stack([each[real] for each in features.chunk(2)]) if twice else features[real]
+        return token_loss(section, found, model.projection(), batch.labels[real])
 
     def quick_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         total, count = log_loss(model, self.data, workers)

@@ -48,6 +48,17 @@ def test_the_same_draws_are_made_every_time() -> None:
     )
 
 
+def test_metrics_that_sacrebleu_calls_by_one_name_stand_side_by_side() -> None:
+    found = paired_bootstrap(
+        SYSTEMS, REFERENCES, "en", baseline="good", metrics=("lowercased_bleu", "bleu", "chrf"), samples=50
+    )
+    alone = paired_bootstrap(SYSTEMS, REFERENCES, "en", baseline="good", metrics=("bleu",), samples=50)
+    for name, scores in found.items():
+        assert list(scores) == ["lowercased_bleu", "bleu", "chrf"]
+        assert scores["bleu"] == alone[name]["bleu"]
+        assert "case:lc" in scores["lowercased_bleu"].signature
+
+
 def test_one_system_alone_has_a_score_and_no_p() -> None:
     found = paired_bootstrap({"good": SYSTEMS["good"]}, REFERENCES, "en", baseline="good", samples=50)
     assert found["good"]["bleu"].p is None

@@ -83,29 +83,21 @@ def paired_bootstrap(
     if not references or any(len(lines) != len(references) for lines in systems.values()):
         raise UsageError("each system needs a translation for every reference, and there must be at least one")
     order = [baseline, *(name for name in systems if name != baseline)]
-    used = {metric.name: for_sacrebleu(metric, language, sources) for metric in text_metrics(metrics)}
-    with _quiet():
-        test = PairedTest(
-            [(name, list(systems[name])) for name in order],
-            used,
-            [list(references)],
-            test_type="bs",
-            n_samples=samples,
-        )
-        signatures, found = test()
-    theirs = dict(zip(used, test.metrics, strict=True))  # sacrebleu uses its own names, such as chrF2
-    return {
-        name: {
-            metric: TestedScore(
-                score=round(float(found[key][place].score), 3),
-                interval=round(float(found[key][place].ci), 3),
-                p=None if name == baseline else round(float(found[key][place].p_value), 4),
-                signature=str(signatures[key]),
+    named = [(name, list(systems[name])) for name in order]
+    tested: dict[str, dict[str, TestedScore]] = {name: {} for name in order}
+    for metric in text_metrics(metrics):  # one at a time: for sacrebleu, BLEU of any case has the same name
+        used = {metric.name: for_sacrebleu(metric, language, sources)}
+        with _quiet():
+            signatures, found = PairedTest(named, used, [list(references)], test_type="bs", n_samples=samples)()
+        ((theirs, signature),) = signatures.items()
+        for name, result in zip(order, found[theirs], strict=True):
+            tested[name][metric.name] = TestedScore(
+                score=round(float(result.score), 3),
+                interval=round(float(result.ci), 3),
+                p=None if name == baseline else round(float(result.p_value), 4),
+                signature=str(signature),
             )
-            for metric, key in theirs.items()
-        }
-        for place, name in enumerate(order)
-    }
+    return tested
 
 
 def for_sacrebleu(metric: TextMetric, language: str, sources: Sequence[str]) -> Any:

@@ -152,12 +152,12 @@ def _vocabulary(situation: Situation) -> int:
 
 def _epochs(pairs: int) -> float:
     """Passes over the text after which little more is learnt."""
-    return 800 / math.sqrt(math.sqrt(pairs))
+    return 1000 / math.sqrt(math.sqrt(pairs))
 
 
 def _dropout(epochs: float) -> float:
     """Text that is seen often needs more of it, text that is seen once none."""
-    return min(0.3, round(0.035 * math.log2(1 + epochs), 2))
+    return min(0.3, round(0.04 * math.log2(1 + epochs), 2))
 
 
 def _rounded(value: float, step: int) -> int:

@@ -121,10 +121,6 @@ class TrainingSection:
     """epsilon_ls (§5.4)."""
     noise: float = 0.0
     """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing, joined lines); translation."""
-    consistency: float = 0.0
-    """R-Drop: weight of the divergence between two passes with other dropout masks (0: one pass); translation."""
-    consistency_from: float = 0.5
-    """Fraction of the budget after which batches pass twice, which makes an update take twice as long."""
     beta1: float = 0.9
     """Adam's beta_1 (§5.3)."""
     beta2: float = 0.98
@@ -155,7 +151,7 @@ class TrainingSection:
     def problems(self) -> list[str]:
         found = bounds(
             self,
-            fractions=["label_smoothing", "beta1", "beta2", "noise", "consistency_from"],
+            fractions=["label_smoothing", "beta1", "beta2", "noise"],
             updates=(1, MANY),
             batch_tokens=(1, MANY),
             warmup=(1, MANY),
@@ -166,7 +162,6 @@ class TrainingSection:
             processes=(0, 4096),
             peak=(0, 1000),
             clip=(0, MANY),
-            consistency=(0, 1000),
             epsilon=(0, 1),
             checkpoint_every=(0, MANY),
             validate_every=(0, MANY),

@@ -46,10 +46,6 @@ class Batch(NamedTuple):
     def to(self, device: torch.device) -> Batch:
         return Batch(*(tensor.to(device, non_blocking=True) for tensor in self))
 
-    def twice(self) -> Batch:
-        """All sentences, and all of them again."""
-        return Batch(*(tensor.repeat(2, 1) for tensor in self))
-
 
 class EpochOrder(ABC):
     """The order in which a training goes through its examples, epoch by epoch."""

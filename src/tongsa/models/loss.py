@@ -74,14 +74,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
         weight_sum = weight.sum(dim=0)
         partition, at_label = features.new_zeros(()), features.new_zeros(())
         logits = features.new_empty(min(rows, len(features)), len(weight))
-        products = products_of(weight, to_weight, logits, bfloat16=bfloat16)
+        products = (_Bfloat16Products if bfloat16 else _Products)(weight, to_weight, logits)
         parts = zip(features.split(rows), labels.split(rows), to_features.split(rows), strict=True)
         for h, label, to_h in parts:
             z = products.logits(h)
             label = label[:, None]
             z_label = z.gather(1, label)
             p = torch.softmax(z, dim=1, out=z)
-            log_p = log_at(p, label, h, weight)
+            log_p = _log_at(p, label, h, weight)
             at_label += z_label.sum()
             partition += (z_label - log_p).sum()  # log p(label) = z(label) - log partition
             p.scatter_add_(1, label, p.new_full(label.shape, smoothing - 1))
@@ -102,12 +102,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return to_features, to_table, None, None, None
 
 
-def products_of(weight: Tensor, to_weight: Tensor, logits: Tensor, *, bfloat16: bool) -> Products:
-    """The matrix products of a loss, in the wanted precision."""
-    return (_Bfloat16Products if bfloat16 else Products)(weight, to_weight, logits)
-
-
-class Products:
+class _Products:
     """The three matrix products of a part of the tokens; `logits` is the buffer for the first."""
 
     def __init__(self, weight: Tensor, to_weight: Tensor, logits: Tensor) -> None:
@@ -121,7 +116,7 @@ class Products:
         self.to_weight.addmm_(to_logits.t(), h)
 
 
-class _Bfloat16Products(Products):
+class _Bfloat16Products(_Products):
     """The same, of factors that are rounded to bfloat16; the sums over the parts are not."""
 
     def __init__(self, weight: Tensor, to_weight: Tensor, logits: Tensor) -> None:
@@ -140,7 +135,7 @@ class _Bfloat16Products(Products):
         self.to_weight += narrow.t() @ self.h
 
 
-def log_at(p: Tensor, label: Tensor, h: Tensor, weight: Tensor) -> Tensor:
+def _log_at(p: Tensor, label: Tensor, h: Tensor, weight: Tensor) -> Tensor:
     """log p(label), from the probabilities; where one is too small for its logarithm, from the logits again."""
     at_label = p.gather(1, label)
     log_p = at_label.log()

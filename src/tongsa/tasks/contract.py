@@ -21,7 +21,6 @@ from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
-from tongsa.models.consistency import linear_consistent_cross_entropy
 from tongsa.models.loss import Loss, linear_cross_entropy
 from tongsa.models.products import bfloat16_products
 from tongsa.runs.card import Card, ConfidenceWeights, Score
@@ -87,8 +86,6 @@ class Objective(ABC, Generic[M, B]):
     selects: str
     """Name of the metric (of evaluation.metrics.METRICS) that selects checkpoints; `validate` computes it."""
 
-    fraction: float = 0.0
-    """Fraction of the budget that is used; the trainer sets it before each update."""
     validates_in_steps: bool = False
     """Whether `quick_scores`, `is_promising` and `slow_scores` are there to save the time of a full validation."""
     validation_tokens: int = 0
@@ -182,16 +179,9 @@ def reduced_precision(section: TrainingSection, device: torch.device) -> Abstrac
 
 
 def token_loss(section: TrainingSection, features: Tensor, table: Tensor, labels: Tensor) -> Loss:
-    """The smoothed loss of tokens from their features; on a GPU, its products are float32.
-
-    Features of two passes, (2, tokens, width), are held together by `training.consistency` as well.
-    """
+    """The smoothed loss of tokens from their features; on a GPU, its products are float32."""
     bfloat16 = section.precision == "bfloat16" and features.device.type == "cpu"
-    smoothing = section.label_smoothing
-    if features.dim() == 2:
-        return linear_cross_entropy(features.float(), table, labels, smoothing, bfloat16=bfloat16)
-    weight = section.consistency
-    return linear_consistent_cross_entropy(features.float(), table, labels, smoothing, weight, bfloat16=bfloat16)
+    return linear_cross_entropy(features.float(), table, labels, section.label_smoothing, bfloat16=bfloat16)
 
 
 def refuse_what_translation_alone_has(options: TrainOptions, what: str) -> None:

@@ -192,13 +192,10 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
 
     def loss(self, model: Seq2Seq, batch: Batch) -> Loss:
         section = self.recipe.training
-        twice = section.consistency > 0 and self.fraction >= section.consistency_from
-        read = batch.twice() if twice else batch
         with reduced_precision(section, batch.source.device):
-            features = model.features(model.encode(read.source, read.source_mask), read.target)
+            features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
         real = batch.labels != self.data.subwords.target.pad
-        found = torch.stack([each[real] for each in features.chunk(2)]) if twice else features[real]
-        return token_loss(section, found, model.projection(), batch.labels[real])
+        return token_loss(section, features[real], model.projection(), batch.labels[real])
 
     def quick_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         total, count = log_loss(model, self.data, workers)

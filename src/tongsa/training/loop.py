@@ -138,7 +138,6 @@ class Trainer:
     def update(self, chunks: list[Rows]) -> Step:
         """One optimizer step on the sum of the chunks' gradients; each worker computes its share of the chunks."""
         optimizer = self.optimizer
-        self.objective.fraction = self.progress.fraction
         while not self._add_gradients(chunks):
             release_memory(self.device)
         if self.group.is_main:

@@ -1,4 +1,4 @@
-"""Whole trainings in bfloat16, with Muon and with two passes: resumed, and shared by processes."""
+"""Whole trainings in bfloat16 and with Muon: resumed, and shared by processes."""
 
 from __future__ import annotations
 
@@ -36,30 +36,6 @@ def test_a_training_that_goes_on_has_the_weights_of_one_that_was_not_stopped(
     settings["training.processes"] = processes
     train_here(tmp_path / "straight", settings, threads=int(processes))
     train_here(tmp_path / "stopped", {**settings, "training.updates": "3"}, threads=int(processes))
-    train_here(tmp_path / "stopped", {"training.updates": "8"}, resume=True)
-    straight, resumed = (last_weights(tmp_path / name) for name in ("straight", "stopped"))
-    assert all(torch.equal(weight, resumed[name]) for name, weight in straight.items())
-
-
-def test_batches_pass_twice_in_the_second_half_of_the_budget_and_learn_something_else(
-    train_here: Train, tmp_path: Path
-) -> None:
-    settings = {**CONSTANT, "training.validate_every": "4", "training.average": "2"}
-    train_here(tmp_path / "once", settings)
-    train_here(tmp_path / "twice", {**settings, "training.consistency": "2.5"})
-    once, twice = (checkpoints(tmp_path / name / "checkpoints") for name in ("once", "twice"))
-    assert [each.update for each in twice] == [4, 8]
-    for (name, weight), other in zip(once[0].weights().items(), twice[0].weights().values(), strict=True):
-        assert torch.equal(weight, other), name
-    assert any(not torch.equal(weight, twice[1].weights()[name]) for name, weight in once[1].weights().items())
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_two_passes_go_on_as_if_they_had_not_been_stopped(train_here: Train, tmp_path: Path, processes: int) -> None:
-    settings = {**CONSTANT, "training.consistency": "2.5", "training.consistency_from": "0.0"}
-    settings["training.processes"] = str(processes)
-    train_here(tmp_path / "straight", settings, threads=processes)
-    train_here(tmp_path / "stopped", {**settings, "training.updates": "3"}, threads=processes)
     train_here(tmp_path / "stopped", {"training.updates": "8"}, resume=True)
     straight, resumed = (last_weights(tmp_path / name) for name in ("straight", "stopped"))
     assert all(torch.equal(weight, resumed[name]) for name, weight in straight.items())

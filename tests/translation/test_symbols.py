@@ -64,6 +64,7 @@ def test_a_vocabulary_of_bytes_knows_everything() -> None:
         ([Carried("☃", 9, True, True)], "Die Katze rannte ☃."),  # no space before a full stop
         ([Carried("☃", 10, True, False)], "Die Katze rannte. ☃"),
         ([Carried("☃", 3, True, True), Carried("😀", 6, True, True)], "Die ☃ Katze 😀 rannte."),
+        ([Carried("☃", 6, True, True), Carried("猫", 6, True, True)], "Die Katze ☃ 猫 rannte."),
     ],
 )
 def test_a_symbol_stands_behind_the_translation_of_the_word_it_stood_behind(
@@ -78,6 +79,17 @@ def test_a_symbol_stands_behind_the_translation_of_the_word_it_stood_behind(
     )
     found = put_back(made, "the cat ran.", carried)
     assert (found.text, found.notes) == (expected, (NOTE,))
+
+
+def test_symbols_find_their_places_where_the_order_of_words_changes() -> None:
+    made = Translation(
+        text="Gestern rannte sie.",
+        source_tokens=("▁she", "▁ran", "▁yesterday", "."),
+        tokens=("▁Gestern", "▁rannte", "▁sie", "."),
+        alignment=((2, 0), (1, 1), (0, 2), (3, 3)),
+    )
+    found = put_back(made, "she ran yesterday.", [Carried("☃", 3, True, True), Carried("😀", 15, True, False)])
+    assert found.text == "Gestern 😀 rannte sie ☃."
 
 
 @pytest.fixture(scope="module")

@@ -93,8 +93,9 @@ def _with_symbols(translation: Translation, source: str, carried: Sequence[Carri
     aligned = TokenAlignment.of((source, text), tokens, translation.alignment)
     places = aligned or TokenAlignment.proportional(source, text)
     ends = [0, *(place + 1 for place, c in enumerate(text) if not c.isspace())]
-    for each in sorted(carried, key=lambda each: each.at, reverse=True):
-        at = ends[min(places.place(each.at), len(ends) - 1)]
+    placed = [(ends[min(places.place(each.at), len(ends) - 1)], number) for number, each in enumerate(carried)]
+    for at, number in sorted(placed, reverse=True):  # from the last to the first, so that earlier places stay the same
+        each = carried[number]
         while 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum():  # not within a word
             at += 1
         before = " " if each.space_before and at else ""

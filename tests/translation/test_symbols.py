@@ -35,7 +35,19 @@ def vocabulary() -> Vocabulary:
 def test_what_is_unknown_is_taken_out_unless_it_is_a_part_of_a_word(
     vocabulary: Vocabulary, text: str, rest: str, carried: list[Carried]
 ) -> None:
-    assert taken_out(text, vocabulary) == (rest, carried)
+    assert taken_out(text, "en", vocabulary) == (rest, carried)
+
+
+@pytest.mark.parametrize(
+    ("language", "carried"), [("en", True), ("ko", True), ("zh", False), ("ja", False), ("und", False)]
+)
+def test_letters_of_the_source_language_stay_however_rare_they_are(
+    vocabulary: Vocabulary, language: str, carried: bool
+) -> None:
+    """Of a language whose script is unknown, any letter may be one."""
+    assert bool(taken_out("the cat 猫", language, vocabulary)[1]) == carried
+    assert bool(taken_out("the cat 쉴", language, vocabulary)[1]) == (language in ("en", "zh", "ja"))
+    assert taken_out("the cat ☃", language, vocabulary)[1]
 
 
 def test_sentences_of_symbols_alone_and_of_foreign_words_are_left_alone(vocabulary: Vocabulary) -> None:
@@ -43,7 +55,7 @@ def test_sentences_of_symbols_alone_and_of_foreign_words_are_left_alone(vocabula
         return [Sentence(text, vocabulary.encode(text)) for text in texts]
 
     sentences = encode(["☃", "the cat ☃", "the cat", "☃ жук"])
-    assert bare_sentences(sentences, vocabulary, encode) == {
+    assert bare_sentences(sentences, "en", vocabulary, encode) == {
         1: Bare(encode(["the cat"])[0], [Carried("☃", 6, True, False)])
     }
 

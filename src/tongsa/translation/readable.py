@@ -27,10 +27,13 @@ class Readable(NamedTuple):
 
 
 def readable(
-    sentences: Sequence[Sentence], vocabulary: Vocabulary, encode: Callable[[list[str]], list[Sentence]]
+    sentences: Sequence[Sentence],
+    language: str,
+    vocabulary: Vocabulary,
+    encode: Callable[[list[str]], list[Sentence]],
 ) -> list[Readable]:
-    """What to translate instead of each sentence: nearly always itself."""
-    bare = bare_sentences(sentences, vocabulary, encode)
+    """What to translate instead of each sentence of a language: nearly always itself."""
+    bare = bare_sentences(sentences, language, vocabulary, encode)
     rest = [bare[place].sentence if place in bare else sentence for place, sentence in enumerate(sentences)]
     lower = lowered(rest, encode)
     return [

@@ -1,7 +1,8 @@
 """Symbols that a vocabulary does not hold, such as emoji: a sentence is translated without them, and they are put back.
 
-A vocabulary writes them as bytes, which a model has hardly seen: it then loses words, or copies the source. What stands
-for itself is carried over as well, such as a word in another script; a word of which one letter is unknown is not.
+A vocabulary writes them as bytes, which a model has hardly seen: it then loses words, or copies the source. A word in
+another script is carried over as well. Letters of the source language are not: a rare one (a Hangul syllable) was
+written as bytes in the training text too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from tongsa.text.lines import tidy
+from tongsa.text.scripts import lacks_script, script_of
 from tongsa.text.subwords import Vocabulary
 from tongsa.translation.alignment import TokenAlignment
 from tongsa.translation.sentences import Sentence, Translation, has_letters
@@ -40,11 +42,14 @@ class Bare(NamedTuple):
 
 
 def bare_sentences(
-    sentences: Sequence[Sentence], vocabulary: Vocabulary, encode: Callable[[list[str]], list[Sentence]]
+    sentences: Sequence[Sentence],
+    language: str,
+    vocabulary: Vocabulary,
+    encode: Callable[[list[str]], list[Sentence]],
 ) -> dict[int, Bare]:
-    """The sentences that should be translated without some of their characters, by their index."""
+    """The sentences of a language that should be translated without some of their characters, by their index."""
     found = {
-        place: taken_out(tidy(sentence.text), vocabulary)
+        place: taken_out(tidy(sentence.text), language, vocabulary)
         for place, sentence in enumerate(sentences)
         if vocabulary.has_unknown(sentence.ids)
     }
@@ -57,12 +62,14 @@ def bare_sentences(
     }
 
 
-def taken_out(text: str, vocabulary: Vocabulary) -> tuple[str, list[Carried]]:
+def taken_out(text: str, language: str, vocabulary: Vocabulary) -> tuple[str, list[Carried]]:
     """A tidy text without the symbols that the vocabulary does not hold, and these."""
     rest, carried, at = "", [], 0
     for begin, end, unknown in _runs(text, vocabulary):
         run, before, after = text[begin:end], text[begin - 1 : begin], text[end : end + 1]
-        if unknown and not (any(map(str.isalnum, run)) and (before.isalnum() or after.isalnum())):
+        is_symbol = not any(map(str.isalnum, run))
+        alone = not (before.isalnum() or after.isalnum())
+        if unknown and (is_symbol or (alone and lacks_script(run, script_of(language)))):
             carried.append(Carried(run, at, before == " ", after == " "))
             run = " " if rest[-1:].isalnum() and after.isalnum() else ""
         rest += run

@@ -203,7 +203,7 @@ class Translator:
         if options.glossary or options.search_settings(self.search).alignment:
             return self._translate_as_they_are(sentences, options)
         found: dict[int, Translation] = {}
-        parts = readable(sentences, self.subwords.source, self.encode)
+        parts = readable(sentences, self.card.source, self.subwords.source, self.encode)
         for aligned in (False, True):
             chosen = {place: part for place, part in enumerate(parts) if bool(part.carried) == aligned}
             if chosen:

@@ -25,6 +25,7 @@ from tongsa.decoding.search import Sampling
 from tongsa.models.contracts import NO_MEMORY
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
+from tongsa.runs.log import read_log
 from tongsa.tasks.language_model import log_loss
 from tongsa.tasks.language_modelling import LanguageModelling
 from tongsa.text.subwords import END, VocabularySizeError
@@ -156,6 +157,18 @@ def test_the_last_lines_are_held_out_where_no_validation_text_is_given(text: Pat
     last = text.read_text(encoding="utf-8").splitlines()[-7:]
     assert data.valid.ids.tolist() == [id for line in last for id in (*model.vocabulary.encode(line), END)]
     assert not list((tmp_path / "lm" / "data").glob("*.tmp"))
+
+
+def test_validations_take_little_of_a_budget_in_minutes(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tongsa.training.validating.SHARE", 0.0)
+    settings = {**SMALL, "training.updates": "4", "training.validate_every": "0"}
+    model = train(text, tmp_path / "lm", settings, minutes=60)
+    events = [event["event"] for event in read_log(Run(tmp_path / "lm").log_file)]
+    assert events.count("validation") <= 1, "only the end is validated, where that takes less than a second"
+    assert events.count("checkpoint") == 4, "checkpoints do not wait for validations"
+    assert model.card.scores["perplexity"].score > 1
 
 
 def test_two_workers_train_the_same_model_as_one(text: Path, tmp_path: Path) -> None:

@@ -94,7 +94,6 @@ def test_scores_that_something_relies_on_are_always_computed(
 
 def test_quick_and_slow_scores_are_those_of_a_validation() -> None:
     """So a budget in minutes logs the numbers that one in updates does."""
-    assert TranslationObjective.validates_in_steps
     subject = object.__new__(TranslationObjective)
     subject.quick_scores = lambda model, workers: {"log_loss": 1}  # type: ignore[method-assign, assignment, return-value, dict-item]
     subject.slow_scores = lambda model, workers: {"bleu": 2}  # type: ignore[method-assign, assignment, return-value, dict-item]

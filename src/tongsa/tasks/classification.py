@@ -113,6 +113,7 @@ class ClassificationObjective(Objective[EncoderWithHead, LabelledBatch]):
         self.train = open_examples(run.data / "train.safetensors", recipe, self.vocabulary)
         self.valid = open_examples(run.data / "valid.safetensors", recipe, self.vocabulary)
         self.examples = len(self.train)
+        self.validation_tokens = len(self.valid)
         self.selects = recipe.training.select or SELECTS
         section = recipe.training
         self.order = ExampleOrder(

@@ -86,8 +86,8 @@ class Objective(ABC, Generic[M, B]):
     selects: str
     """Name of the metric (of evaluation.metrics.METRICS) that selects checkpoints; `validate` computes it."""
 
-    validates_in_steps: bool = False
-    """Whether `quick_scores`, `is_promising` and `slow_scores` are there to save the time of a full validation."""
+    validations_can_wait: bool = True
+    """Whether a validation that takes too much of a budget in minutes may be left out."""
     validation_tokens: int = 0
     """Tokens of the validation set, or other units that the loss is averaged over."""
     validation_characters: int = 0
@@ -111,8 +111,8 @@ class Objective(ABC, Generic[M, B]):
         """Scores on the validation set by metric name, the same on all workers; the model is in eval mode."""
 
     def quick_scores(self, model: M, workers: Workers) -> Mapping[str, Score]:
-        """The scores of `validate` that cost little."""
-        return {}
+        """The scores of `validate` that cost little: the loss at least."""
+        return self.validate(model, workers)
 
     def is_promising(self, scores: Mapping[str, Score]) -> bool:
         """Whether the quick scores promise that the others are worth their time."""
@@ -120,7 +120,7 @@ class Objective(ABC, Generic[M, B]):
 
     def slow_scores(self, model: M, workers: Workers) -> Mapping[str, Score]:
         """The scores of `validate` that `quick_scores` leaves out."""
-        return self.validate(model, workers)
+        return {}
 
     def begin_stage(self, model: M, stage: int) -> None:
         """Called before the first update, when a training is resumed, and when a new stage begins."""

@@ -114,6 +114,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
     def __init__(self, data: PreparedText, recipe: Recipe, options: TrainOptions) -> None:
         self.data, self.recipe = data, recipe
         self.examples = data.train.counts.lines
+        self.validation_tokens = len(data.valid.ids)
         self.selects = _selecting_metric(recipe)
         section = recipe.training
         self.order = PieceOrder(

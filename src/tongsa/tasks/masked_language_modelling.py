@@ -18,7 +18,7 @@ from tongsa.base.progress import Show
 from tongsa.config import Recipe
 from tongsa.config.presets import load_recipe
 from tongsa.data.batches import Rows
-from tongsa.data.masking import BertTokens, Masked, mask_tokens
+from tongsa.data.masking import SHARE, BertTokens, Masked, mask_tokens
 from tongsa.data.streams import PieceOrder, PreparedText, cut
 from tongsa.evaluation.metrics import mean_metric
 from tongsa.models import build_a
@@ -89,6 +89,7 @@ class MaskedLanguageModellingObjective(Objective[Bert, Masked]):
         self.data, self.recipe = data, recipe
         self.tokens = BertTokens.beyond(data.vocabulary)
         self.examples = data.train.counts.lines
+        self.validation_tokens = round(SHARE * len(data.valid.ids))
         self.selects = recipe.training.select or SELECTS
         section = recipe.training
         self.order = PieceOrder(

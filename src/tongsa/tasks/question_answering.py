@@ -186,6 +186,7 @@ class QuestionAnsweringObjective(Objective[MemoryNetwork, StoryBatch]):
     """Cross-entropy of the answers; without softmax in the hops during the linear start."""
 
     selects = "log_loss"
+    validations_can_wait = False  # they end the linear start
 
     def __init__(
         self,

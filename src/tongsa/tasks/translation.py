@@ -168,8 +168,6 @@ class Translation(Task[Translator]):
 class TranslationObjective(Objective[Seq2Seq, Batch]):
     """Cross-entropy of the target's tokens, with label smoothing (§5.4)."""
 
-    validates_in_steps = True
-
     def __init__(self, data: Prepared, recipe: Recipe, options: TrainOptions) -> None:
         self.data, self.recipe = data, recipe
         self.noise = Noise(recipe.training.noise, recipe.corpus.max_tokens) if recipe.training.noise else None

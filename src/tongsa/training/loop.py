@@ -255,7 +255,7 @@ class Trainer:
         """A limit for validations, if the budget is in minutes and nothing relies on the score of every checkpoint."""
         minutes, section = self.job.options.minutes, self.section
         relied_on = section.validate_every or section.patience or section.average_of == "best"
-        limited = minutes and not relied_on and self.objective.validates_in_steps
+        limited = minutes and not relied_on and self.objective.validations_can_wait
         return ValidationTime(60 * minutes) if minutes and limited else None
 
     def _agreed(self, decision: bool) -> bool:

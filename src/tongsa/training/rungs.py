@@ -150,5 +150,4 @@ def judging_seconds(run: Run, recipe: Recipe, options: TrainOptions, device: tor
 
 
 def _token_loss(objective: Objective[Any, Any], model: nn.Module) -> float:
-    validate = objective.quick_scores if objective.validates_in_steps else objective.validate
-    return validate(model.eval(), SingleWorker())["log_loss"].score
+    return objective.quick_scores(model.eval(), SingleWorker())["log_loss"].score

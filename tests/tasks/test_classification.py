@@ -117,6 +117,14 @@ def test_a_classifier_begins_with_the_weights_of_a_masked_language_model(
         Classifier.load(folder / "mlm")
 
 
+def test_a_classifier_reads_whole_texts_with_adam_however_its_model_was_trained(folder: Path, tmp_path: Path) -> None:
+    settings = {**MLM, "model.positions": "sinusoidal", "training.optimizer": "muon", "training.updates": "1"}
+    train(folder / "text.txt", "mlm", tmp_path / "mlm", settings)
+    found = train(folder / "train.tsv", "classify", tmp_path / "c", {"training.updates": "1"}, init=tmp_path / "mlm")
+    assert found.card.recipe.corpus.max_tokens == 64, "sinusoids reach beyond the pieces of 16 tokens"
+    assert found.card.recipe.training.optimizer == "adam", "the few steps have a peak for Adam"
+
+
 def test_a_resumed_classifier_has_the_weights_of_an_uninterrupted_one(folder: Path, tmp_path: Path) -> None:
     settings = {**MLM, "model.dropout": "0.2", "training.batch_tokens": "16", "training.chunk_tokens": "16"}
     constant = {**settings, "training.schedule": "constant"}

@@ -52,13 +52,14 @@ SETTINGS: dict[str, Any] = {
     "batch_tokens": 32,
     "chunk_tokens": 32,
     "processes": 1,
+    "optimizer": "adam",
     "schedule": "cosine",
-    "peak": 0.0003,
+    "peak": 0.001,
     "warmup": 50,
     "updates": 600,
     "validate_every": 0,
 }
-"""Changes to [training] with `--init`: BERT's batch (A.3), few and small steps, since the weights are already good."""
+"""Changes to [training] with `--init`: BERT's batch (A.3) and few steps, since the weights are already good."""
 
 
 class Classification(Task[Classifier]):
@@ -187,7 +188,10 @@ def _inherited_recipe(init: Run, settings: Mapping[str, str]) -> Recipe:
             f"{init.path} was trained for {card.task}; a classifier begins with a masked language model",
             f"To train one:  tongsa train --task {MASKED_LANGUAGE_MODEL} TEXT --out DIR",
         )
-    values = merge(card.recipe.to_values(), {"training": SETTINGS})
+    length = card.recipe.corpus.max_tokens
+    if card.recipe.model.longest is None:  # any number of positions: texts may be longer than the pieces it learnt from
+        length = max(length, load_recipe(RECIPES["texts"], {}).corpus.max_tokens)
+    values = merge(card.recipe.to_values(), {"corpus": {"max_tokens": length}, "training": SETTINGS})
     recipe = Recipe.from_values(merge(values, parse_settings(settings)), "the settings for classification")
     before, now = card.recipe.model, recipe.model
     assert isinstance(before, BertSection), "masked language models are of this kind"

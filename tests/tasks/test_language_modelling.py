@@ -162,7 +162,7 @@ def test_the_last_lines_are_held_out_where_no_validation_text_is_given(text: Pat
 def test_validations_take_little_of_a_budget_in_minutes(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tongsa.training.validating.SHARE", 0.0)
+    monkeypatch.setattr("tongsa.training.loop.SHARE", 0.0)
     settings = {**SMALL, "training.updates": "4", "training.validate_every": "0"}
     model = train(text, tmp_path / "lm", settings, minutes=60)
     events = [event["event"] for event in read_log(Run(tmp_path / "lm").log_file)]

@@ -79,7 +79,7 @@ def test_a_model_that_knows_nothing_yet_is_not_translated_with(
     assert len(checkpoints(run.checkpoints)) == 3, "checkpoints do not wait for validations"
 
 
-@pytest.mark.parametrize("relied_on", ["validate_every=2", "patience=50", "average_of=best"])
+@pytest.mark.parametrize("relied_on", ["validate_every=2", "patience=50"])
 def test_scores_that_something_relies_on_are_always_computed(
     train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, relied_on: str
 ) -> None:
@@ -90,6 +90,18 @@ def test_scores_that_something_relies_on_are_always_computed(
     found = [event for event in read_log(Run(tmp_path / "run").log_file) if event["event"] == "validation"]
     assert found
     assert all("bleu" in event for event in found)
+
+
+def test_the_best_checkpoints_are_selected_among_those_with_a_score(
+    train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An untrained model that writes slowly would otherwise spend its minutes in validations."""
+    monkeypatch.setattr("tongsa.training.loop.SHARE_TO_SELECT", 0.0)
+    changes = {"training.updates": "4", "training.validate_every": "0", "training.average_of": "best"}
+    assert train_here(tmp_path / "run", changes, minutes=60) is not None
+    run = Run(tmp_path / "run")
+    assert not any("bleu" in event for event in run.events("validation")), "the end has time for the loss alone"
+    assert "bleu" in run.read_card().scores
 
 
 def test_quick_and_slow_scores_are_those_of_a_validation() -> None:

@@ -32,7 +32,7 @@ from tongsa.tasks.contract import Objective
 from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.memory import TooLargeError, elements, fitting, release_memory
 from tongsa.training.optimizer import FlatOptimizer
-from tongsa.training.validating import ValidationTime
+from tongsa.training.validating import SHARE, SHARE_TO_SELECT, ValidationTime
 from tongsa.training.workers import ProcessGroup
 
 VALIDATIONS = 20
@@ -254,9 +254,10 @@ class Trainer:
     def _limited_validations(self) -> ValidationTime | None:
         """A limit for validations, if the budget is in minutes and nothing relies on the score of every checkpoint."""
         minutes, section = self.job.options.minutes, self.section
-        relied_on = section.validate_every or section.patience or section.average_of == "best"
-        limited = minutes and not relied_on and self.objective.validations_can_wait
-        return ValidationTime(60 * minutes) if minutes and limited else None
+        relied_on = section.validate_every or section.patience or not self.objective.validations_can_wait
+        if not minutes or relied_on:
+            return None
+        return ValidationTime(60 * minutes, SHARE_TO_SELECT if section.average_of == "best" else SHARE)
 
     def _agreed(self, decision: bool) -> bool:
         """What the main process decides by its clock, known to all workers."""

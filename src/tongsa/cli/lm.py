@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from tongsa.cli.options import Encoding, Seed, Threads, check_minutes, grouped
+from tongsa.cli.options import Encoding, Seed, Settings, Threads, check_minutes, grouped, parse_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,7 @@ def lm(
     test: Annotated[Path | None, typer.Option("--test", help="Held-out text, measured once at the end.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Directory for model and figures.")] = Path("runs/lm"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue a training that was interrupted.")] = False,
+    setting: Settings = None,
     *,
     words: TextOptions,
     network: NetworkOptions,
@@ -59,10 +60,12 @@ def lm(
     Example:  tongsa lab lm data/train.en --valid data/valid.en --lines 40000 --out runs/lm
     """
     from tongsa.base.progress import for_this_stream
-    from tongsa.lab.language_model import Settings, as_text, run
+    from tongsa.lab import language_model
 
     check_minutes(network.minutes)
     names = tuple(name.strip() for name in network.models.split(",") if name.strip())
-    settings = Settings(text=str(text), **asdict(words), **{**asdict(network), "models": names})
+    chosen = {**asdict(words), **asdict(network), "models": names, "changes": parse_settings(setting)}
+    settings = language_model.Settings(text=str(text), **chosen)
     held_out = {"valid": valid} | ({"test": test} if test else {})
-    print(as_text(run(settings, held_out, out, resume, for_this_stream()), settings), end="")
+    result = language_model.run(settings, held_out, out, resume, for_this_stream())
+    print(language_model.as_text(result, settings), end="")

@@ -52,7 +52,11 @@ MLM = {
     "model.d_ff": "48",
     "model.heads": "2",
     "model.layers": "1",
+    "model.norm": "post",  # this and the next two: BERT's own, rather than the recipe's
+    "model.positions": "learned",
+    "model.max_positions": "128",
     "model.dropout": "0",
+    "training.optimizer": "adam",
     "training.batch_tokens": "512",
     "training.chunk_tokens": "512",
     "training.processes": "1",

@@ -129,6 +129,7 @@ class Objective(ABC, Generic[M, B]):
         """Whether the stage ends with this validation; learning rate, budget and best score are then reset.
 
         `fraction` is the fraction of the stage's budget that has been used.
+        A task whose stages end so sets `validations_can_wait` to False.
         """
         return False
 

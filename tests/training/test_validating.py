@@ -92,7 +92,7 @@ def test_scores_that_something_relies_on_are_always_computed(
     assert all("bleu" in event for event in found)
 
 
-def test_the_best_checkpoints_are_selected_among_those_with_a_score(
+def test_a_training_that_selects_its_best_checkpoints_has_a_share_of_its_own_for_validations(
     train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An untrained model that writes slowly would otherwise spend its minutes in validations."""
@@ -100,7 +100,9 @@ def test_the_best_checkpoints_are_selected_among_those_with_a_score(
     changes = {"training.updates": "4", "training.validate_every": "0", "training.average_of": "best"}
     assert train_here(tmp_path / "run", changes, minutes=60) is not None
     run = Run(tmp_path / "run")
-    assert not any("bleu" in event for event in run.events("validation")), "the end has time for the loss alone"
+    found = run.events("validation")
+    assert len(found) <= 1, "only the end is validated, where that takes less than a second"
+    assert not any("bleu" in event for event in found)
     assert "bleu" in run.read_card().scores
 
 

@@ -78,11 +78,11 @@ def learnt_translator(directory: Path) -> Path:
     return Path(shutil.copytree(Path(__file__).parent / "golden" / "learnt-ko-en", directory, dirs_exist_ok=True))
 
 
-def teach(directory: Path, updates: int = 120) -> Path:
+def teach(directory: Path, updates: int = 120, config: TransformerSection = SMALL) -> Path:
     """Train on 64 pairs of the built-in grammar, all of them at every update."""
     subwords = small_subwords()
     torch.manual_seed(1)
-    model = build(SMALL, len(subwords.source), None)
+    model = build(config, len(subwords.source), None)
     pad = subwords.source.pad
     pairs = [(subwords.source.encode(a), subwords.target.encode(b)) for a, b in sentences(64)]
     source = nn.utils.rnn.pad_sequence([torch.tensor([*a, END]) for a, _ in pairs], True, pad)
@@ -95,7 +95,7 @@ def teach(directory: Path, updates: int = 120) -> Path:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    return save(directory, model, SMALL, subwords)
+    return save(directory, model, config, subwords)
 
 
 GRAMMAR_SETTINGS = {

@@ -42,8 +42,6 @@ RECIPES = {MEMORY_NETWORK: "memory-language-model", "lstm": "lstm-language-model
 TITLES = {MEMORY_NETWORK: "memory network", "lstm": "LSTM", "transformer": "Transformer, decoder only"}
 ENDLESS = 1_000_000
 """Updates of a training that ends by its minutes."""
-BATCH = 1000
-"""Tokens of an update in such a training: the memory network's."""
 UNKNOWN = "<rare>"
 """Replaces words outside the vocabulary and is counted like any word; SentencePiece would merge several <unk>."""
 SPECIAL_WORDS = 2
@@ -114,9 +112,8 @@ class Settings:
         return {**chosen, **self._budget(load_recipe(RECIPES[model], self.changes), words), **self.changes}
 
     def _budget(self, given: Recipe, words: int) -> dict[str, str]:
-        if self.minutes:  # as many updates for all, as far as their speed allows
-            smaller = {"training.batch_tokens": str(BATCH)} if given.training.batch_tokens > BATCH else {}
-            return {"training.updates": str(ENDLESS), **smaller}
+        if self.minutes:
+            return {"training.updates": str(ENDLESS)}
         pieces = math.ceil(words / given.corpus.max_tokens)
         an_epoch = math.ceil(pieces * given.corpus.max_tokens / given.training.batch_tokens)
         return {

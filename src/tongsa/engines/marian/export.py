@@ -2,6 +2,8 @@
 
 config.json  generation_config.json  model.safetensors
 source.spm  target.spm  vocab.json  target_vocab.json  tokenizer_config.json
+
+Where the LayerNorms come first (norm = "pre"), it is a Pegasus model: MarianMT with its norms there, in transformers.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ POSITIONS = 1024
 
 def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> None:
     """Write the MarianMT directory `out` for the translator in `directory`."""
-    config = marian_can_hold(card)
+    config = marian_can_hold(card, subwords)
     weights = permuted(read_weights(Run(directory), card, config, subwords), sines_first(config.d_model))
     with replacing(out) as temporary:
         temporary.mkdir(parents=True)
@@ -38,14 +40,15 @@ def write_marian(out: Path, directory: Path, card: Card, subwords: Subwords) -> 
         _write_tokenizer(temporary, card, subwords)
 
 
-def marian_can_hold(card: Card) -> TransformerSection:
+def marian_can_hold(card: Card, subwords: Subwords) -> TransformerSection:
     """Return the Transformer's settings for MarianMT; one error lists everything that MarianMT lacks."""
     config = card.recipe.model
     if not isinstance(config, TransformerSection):
         raise UsageError(f"MarianMT is a Transformer, and cannot hold {config.architecture}")
     own_widths = (config.key_width, config.value_width) != (config.d_model // config.heads,) * 2
     problems = {
-        "its LayerNorms come first (norm = pre)": config.norm == "pre",
+        "its LayerNorms come first (norm = pre), and it has two vocabularies": config.norm == "pre"
+        and not subwords.joint,
         "its positions are learned": config.positions == "learned",
         "its heads have a width of their own (d_k, d_v)": own_widths or config.d_model % config.heads != 0,
     }
@@ -59,9 +62,10 @@ def marian_can_hold(card: Card) -> TransformerSection:
 
 def _config(config: TransformerSection, subwords: Subwords) -> dict[str, Any]:
     pad = subwords.target.pad
+    pre = config.norm == "pre"
     return {
-        "architectures": ["MarianMTModel"],
-        "model_type": "marian",
+        "architectures": ["PegasusForConditionalGeneration" if pre else "MarianMTModel"],
+        "model_type": "pegasus" if pre else "marian",
         "is_encoder_decoder": True,
         "vocab_size": len(subwords.source),
         "decoder_vocab_size": len(subwords.target),
@@ -76,7 +80,7 @@ def _config(config: TransformerSection, subwords: Subwords) -> dict[str, Any]:
         "dropout": config.dropout,
         "scale_embedding": True,
         "static_position_embeddings": True,
-        "normalize_before": False,
+        "normalize_before": pre,
         "normalize_embedding": False,
         "max_position_embeddings": POSITIONS,
         "share_encoder_decoder_embeddings": shares_embeddings(config, subwords),

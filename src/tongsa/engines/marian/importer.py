@@ -24,6 +24,8 @@ LARGEST = 1 << 28
 """Largest file that is read besides the weights, in bytes."""
 
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+NORMS = {"marian": "post", "pegasus": "pre"}
+"""Where the LayerNorms of a model_type are."""
 
 
 def import_marian(
@@ -81,12 +83,13 @@ def _check(directory: Path, settings: dict[str, Any]) -> None:
     pad = settings.get("pad_token_id")
     size = settings.get("decoder_vocab_size") or settings.get("vocab_size") or 0
     problems = {
-        f"model_type is {settings.get('model_type')}, not marian": settings.get("model_type") != "marian",
+        f"model_type is {settings.get('model_type')}, not marian": settings.get("model_type") not in NORMS,
         f"activation_function is {settings.get('activation_function')}": settings.get("activation_function")
         not in ACTIVATIONS,
         "encoder and decoder have different numbers of heads": len(heads) != 1,
         "encoder and decoder have feed-forward networks of different widths": len(widths) != 1,
-        "its LayerNorms come first (normalize_before)": bool(settings.get("normalize_before")),
+        "its LayerNorms come first (normalize_before)": bool(settings.get("normalize_before"))
+        and settings.get("model_type") == "marian",
         "its embeddings are normalised (normalize_embedding)": bool(settings.get("normalize_embedding")),
         f"eos_token_id is {settings.get('eos_token_id')}, not {END}": settings.get("eos_token_id") != END,
         f"pad_token_id is {pad}, not the last one, {size - 1}": pad != size - 1,
@@ -111,6 +114,7 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array], subwords: Subwor
         encoder_layers=settings["encoder_layers"],
         decoder_layers=settings["decoder_layers"],
         dropout=float(settings.get("dropout", 0.1)),
+        norm=NORMS[settings["model_type"]],  # type: ignore[arg-type]
         activation=ACTIVATIONS[settings["activation_function"]],  # type: ignore[arg-type]
         tied=tied and shared == subwords.joint,
         output_bias=bool(bias.any()),

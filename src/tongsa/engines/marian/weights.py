@@ -54,6 +54,8 @@ def to_marian(weights: dict[str, Array], config: TransformerSection, subwords: S
     else:
         tensors["model.encoder.embed_tokens.weight"] = source
         tensors["model.decoder.embed_tokens.weight"] = target.copy()
+        if config.norm == "pre":
+            tensors["model.shared.weight"] = source.copy()  # Pegasus has it, though nothing is computed with it
     if not config.tied:
         tensors["lm_head.weight"] = weights["output.weight"]
     bias = np.zeros(len(target), np.float32) + weights.get("output_bias", np.float32(0))
@@ -73,6 +75,8 @@ def layer_names(config: TransformerSection) -> list[tuple[str, str]]:
             for ours, theirs in own.items():
                 for part in ("weight", "bias"):
                     names.append((f"{stack}.{layer}.{ours}.{part}", f"model.{stack}.layers.{layer}.{theirs}.{part}"))
+        if config.norm == "pre":
+            names += [(f"{stack}_norm.{part}", f"model.{stack}.layer_norm.{part}") for part in ("weight", "bias")]
     return names
 
 

@@ -42,20 +42,44 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         # §6.1: the last 20 checkpoints, one in 10 minutes: at 1.0 seconds a step (§5.2), one in 600 updates
         "training": {"updates": 300_000, "checkpoint_every": 600, "average": 20},
     },
-    # for small data and a CPU
+    # for small data and a CPU; with norm before the sublayer they learn in half of the updates (docs/log.md)
     "tiny": {
         "subwords": {"size": 8000},
-        "model": {"encoder_layers": 4, "decoder_layers": 4, "d_model": 128, "d_ff": 256, "heads": 4, "dropout": 0.15},
+        "model": {
+            "encoder_layers": 4,
+            "decoder_layers": 4,
+            "d_model": 128,
+            "d_ff": 256,
+            "heads": 4,
+            "dropout": 0.15,
+            "norm": "pre",
+        },
         "training": {"batch_tokens": 4096, "schedule": "cosine", "peak": 0.003, "warmup": 800, "updates": 20_000},
     },
     "mini": {
         "subwords": {"size": 8000},
-        "model": {"encoder_layers": 4, "decoder_layers": 3, "d_model": 192, "d_ff": 768, "heads": 4, "dropout": 0.15},
+        "model": {
+            "encoder_layers": 4,
+            "decoder_layers": 3,
+            "d_model": 192,
+            "d_ff": 768,
+            "heads": 4,
+            "dropout": 0.15,
+            "norm": "pre",
+        },
         "training": {"batch_tokens": 4096, "schedule": "cosine", "peak": 0.002, "warmup": 1000, "updates": 30_000},
     },
     "small": {
         "subwords": {"size": 8000},
-        "model": {"encoder_layers": 3, "decoder_layers": 3, "d_model": 256, "d_ff": 1024, "heads": 4, "dropout": 0.2},
+        "model": {
+            "encoder_layers": 3,
+            "decoder_layers": 3,
+            "d_model": 256,
+            "d_ff": 1024,
+            "heads": 4,
+            "dropout": 0.2,
+            "norm": "pre",
+        },
         "training": {"batch_tokens": 4096, "schedule": "cosine", "peak": 0.0015, "warmup": 1000, "updates": 30_000},
     },
 }

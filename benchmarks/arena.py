@@ -28,11 +28,12 @@ HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "shared" / "data"
 
 SIZES: dict[str, tuple[str, dict[str, str]]] = {
-    "tiny": ("tiny", {}),
-    "small": ("small", {}),
+    "tiny": ("tiny", {"model.norm": "post"}),
+    "small": ("small", {"model.norm": "post"}),
     "d512": ("base", {}),
 }
-"""The models: a recipe, and what differs from it. The paper's base model is 6+6 layers of d_model 512, d_ff 2048."""
+"""The models: a recipe, and what differs from it (the peers have the paper's norm). Its base model is 6+6 layers of d_model
+512, d_ff 2048."""
 
 
 class Text(NamedTuple):

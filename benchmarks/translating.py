@@ -119,11 +119,12 @@ def hugging_face(folder: Path, threads: int) -> Translate:
     import warnings
 
     import torch
-    from transformers import MarianMTModel, MarianTokenizer
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(threads)
-    tokenizer, model = MarianTokenizer.from_pretrained(folder), MarianMTModel.from_pretrained(folder).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
 
     @torch.inference_mode()
     def translate(texts: list[str], beam: int) -> list[str]:

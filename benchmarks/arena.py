@@ -32,8 +32,8 @@ SIZES: dict[str, tuple[str, dict[str, str]]] = {
     "small": ("small", {"model.norm": "post"}),
     "d512": ("base", {}),
 }
-"""The models: a recipe, and what differs from it (the peers have the paper's norm). Its base model is 6+6 layers of d_model
-512, d_ff 2048."""
+"""The models: a recipe, and what differs from it (the peers have the paper's norm). Its base model is 6+6 layers of
+d_model 512, d_ff 2048."""
 
 
 class Text(NamedTuple):

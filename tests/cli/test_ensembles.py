@@ -41,6 +41,12 @@ def test_an_ensemble_of_one_translator_twice_is_that_translator(
     assert "using the native engine" in caplog.text
 
 
+def test_a_second_translator_is_not_taken_for_text(tongsa: Tongsa, learnt: Path, other: Path) -> None:
+    told = "".join(tongsa.refuses("translate", learnt, other).split())  # a long path may be cut anywhere
+    assert f"{other}isatranslator,andtextisexpectedhere" in told
+    assert f"tongsatranslate{learnt},{other}" in told
+
+
 def test_evaluate_compares_members_with_their_ensemble(
     tongsa: Tongsa, learnt: Path, other: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from tongsa.base.files import descriptor_of, destination, is_special
 from tongsa.cli.document import DocumentOptions, translate_documents
 from tongsa.cli.options import EngineOptions, SearchOptions, grouped, renamed
 from tongsa.cli.translators import LanguageOptions, is_text
-from tongsa.runs.names import NAME, advice, ensemble_members, find_translator
+from tongsa.runs.names import CARD, NAME, advice, ensemble_members, find_translator
 
 if TYPE_CHECKING:
     from tongsa.translation.glossary import Glossary
@@ -169,9 +169,14 @@ def _translator(named: str | None, text: list[str], languages: LanguageOptions) 
 
 
 def _refuse_file_names(directory: str | Path, text: list[str]) -> None:
-    """Raise an error if a file is given where a text is expected: its name is not to be translated."""
+    """Raise an error if a file or another translator is given where a text is expected: its name is no text."""
     named = f" {directory}" if directory else ""
     for name in text:
+        if os.path.lexists(name) and (Path(name) / CARD).is_file():
+            raise UsageError(
+                f"{name} is a translator, and text is expected here",
+                f"To translate with both, as an ensemble:  tongsa translate {directory},{name}",
+            )
         if os.path.lexists(name) and Path(name).is_file():  # lexists is never an error, however long a text is
             raise UsageError(
                 f"{name} is a file, and text is expected here",

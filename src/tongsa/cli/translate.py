@@ -118,6 +118,7 @@ def translate(
             f"tongsa document {directory} FILE...",
         )
     _refuse_file_names(directory, text)
+    _refuse_translators(directory, text)
     if text and (files.input_file or files.output or files.resume):
         raise UsageError("text on the command line excludes --input, --output and --resume")
     if files.resume and not files.output:
@@ -169,19 +170,24 @@ def _translator(named: str | None, text: list[str], languages: LanguageOptions) 
 
 
 def _refuse_file_names(directory: str | Path, text: list[str]) -> None:
-    """Raise an error if a file or another translator is given where a text is expected: its name is no text."""
+    """Raise an error if a file is given where a text is expected: its name is not to be translated."""
     named = f" {directory}" if directory else ""
     for name in text:
-        if os.path.lexists(name) and (Path(name) / CARD).is_file():
-            raise UsageError(
-                f"{name} is a translator, and text is expected here",
-                f"To translate with both, as an ensemble:  tongsa translate {directory},{name}",
-            )
         if os.path.lexists(name) and Path(name).is_file():  # lexists is never an error, however long a text is
             raise UsageError(
                 f"{name} is a file, and text is expected here",
                 f"To translate its lines:  tongsa translate{named} --input {name}",
                 f"To translate a document: tongsa document{named or ' DIR'} {name}",
+            )
+
+
+def _refuse_translators(directory: Path, text: list[str]) -> None:
+    """Raise an error if another translator is given where a text is expected: its name is not to be translated."""
+    for name in text:
+        if os.path.lexists(name) and (Path(name) / CARD).is_file():
+            raise UsageError(
+                f"{name} is a translator, and text is expected here",
+                f"To translate with both, as an ensemble:  tongsa translate {directory},{name}",
             )
 
 

@@ -205,7 +205,7 @@ def test_what_the_recipe_leaves_to_the_machine_is_decided_and_written_down(
     assert (recipe.training.processes, recipe.training.chunk_tokens, job.threads) == (1, chunk, 1)
 
 
-@pytest.mark.parametrize("change", ["model.d_model=32", "model.norm=pre", "subwords.size=500", "corpus.max_tokens=9"])
+@pytest.mark.parametrize("change", ["model.d_model=32", "model.norm=post", "subwords.size=500", "corpus.max_tokens=9"])
 def test_resume_refuses_another_model_or_other_data(finished: Path, train_here: Train, change: str) -> None:
     key, value = change.split("=")
     recipe = (finished / "recipe.toml").read_text()

@@ -42,7 +42,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         # §6.1: the last 20 checkpoints, one in 10 minutes: at 1.0 seconds a step (§5.2), one in 600 updates
         "training": {"updates": 300_000, "checkpoint_every": 600, "average": 20},
     },
-    # for small data and a CPU; with norm before the sublayer they learn in half of the updates (docs/log.md)
+    # for small data and a CPU; with norm before the sublayer they learn in about half of the updates (docs/log.md)
     "tiny": {
         "subwords": {"size": 8000},
         "model": {

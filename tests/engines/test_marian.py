@@ -51,7 +51,9 @@ def our_logits(directory: Path, source: list[int], target: list[int]) -> torch.T
 
 
 def their_logits(folder: Path, source: list[int], target: list[int]) -> torch.Tensor:
-    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+    model, info = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, output_loading_info=True)
+    assert all("embed_positions" in name for name in info["missing_keys"]), "the rest would be random"
+    model.eval()
     with torch.inference_mode():
         start = torch.tensor([[model.config.decoder_start_token_id, *target]])
         return model(input_ids=torch.tensor([[*source, 0]]), decoder_input_ids=start).logits[0]

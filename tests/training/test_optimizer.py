@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import Literal
 
@@ -120,15 +121,33 @@ def test_a_state_saved_and_loaded_goes_on_bit_for_bit() -> None:
     assert all(map(torch.equal, second.parameters(), straight.parameters()))
 
 
+def test_weight_decay_shrinks_matrices_alone_as_adamw_does() -> None:
+    flat, plain = model(), model()
+    ours = FlatOptimizer(flat, TrainingSection(weight_decay=0.5))
+    groups = [{"params": [p for p in plain.parameters() if (p.ndim == 2) is decayed]} for decayed in (True, False)]
+    groups[1]["weight_decay"] = 0.0  # type: ignore[assignment]
+    theirs = torch.optim.AdamW(groups, lr=0.01, betas=(0.9, 0.98), eps=1e-9, weight_decay=0.5)
+    for step in range(20):
+        ours.clear()
+        loss(flat, step).backward()
+        ours.step(0.01)
+        theirs.zero_grad()
+        loss(plain, step).backward()
+        theirs.step()
+    for mine, other in zip(flat.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-12, rtol=1e-12)
+
+
 MUON = TrainingSection(optimizer="muon", precision="float32")
 
 
-def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest() -> None:
+@pytest.mark.parametrize("weight_decay", [0.0, 5.0])
+def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest(weight_decay: float) -> None:
     """torch's rounds to bfloat16 within a step, so that directions agree to two digits."""
     flat, plain = model(), model()
-    ours = FlatOptimizer(flat, MUON)
+    ours = FlatOptimizer(flat, dataclasses.replace(MUON, weight_decay=weight_decay))
     matrices, biases = ([p for p in plain.parameters() if p.ndim == n] for n in (2, 1))
-    muon = torch.optim.Muon(matrices, weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw")
+    muon = torch.optim.Muon(matrices, weight_decay=weight_decay, momentum=0.95, adjust_lr_fn="match_rms_adamw")
     adam = torch.optim.Adam(biases, betas=(0.9, 0.98), eps=1e-9)
     before = torch.cat([p.detach().flatten().clone() for p in plain.parameters()])
     for step in range(10):

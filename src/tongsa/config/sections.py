@@ -127,6 +127,8 @@ class TrainingSection:
     """Adam's beta_2 (§5.3)."""
     epsilon: float = 1e-9
     """Adam's epsilon (§5.3)."""
+    weight_decay: float = 0.0
+    """Shrink the matrices of linear maps by this times the learning rate in every update (0: not, as in the paper)."""
     clip: float = 0.0
     """Largest norm of an update's gradient (0: no clipping, as in the paper)."""
     checkpoint_every: int = 0
@@ -161,6 +163,7 @@ class TrainingSection:
             chunk_tokens=(0, MANY),
             processes=(0, 4096),
             peak=(0, 1000),
+            weight_decay=(0, 1000),
             clip=(0, MANY),
             epsilon=(0, 1),
             checkpoint_every=(0, MANY),

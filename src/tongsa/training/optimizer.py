@@ -40,6 +40,7 @@ class FlatOptimizer:
         """`extra` numbers are appended to the gradient and summed over the workers of the group with it."""
         self._section, self._group = section, group or ProcessGroup()
         parameters = list(model.parameters())
+        self._maps = _linear_maps(model)
         self._matrices: list[Matrices] = []
         if section.optimizer == "muon":
             parameters, self._matrices = _matrices_first(model)
@@ -72,6 +73,9 @@ class FlatOptimizer:
     def step(self, rate: float) -> None:
         """Called by all workers together; the gradient is not valid afterwards."""
         with torch.no_grad():
+            if self._section.weight_decay:
+                for weight in self._maps:
+                    weight.mul_(1 - rate * self._section.weight_decay)
             if self._section.optimizer == "sgd":
                 self.weights.add_(self.gradient, alpha=-rate)
                 return
@@ -159,9 +163,15 @@ def orthogonal(x: Tensor) -> Tensor:
     return x.mT if tall else x
 
 
+def _linear_maps(model: nn.Module) -> list[nn.Parameter]:
+    """The matrices of linear maps, each once; embeddings and output tables are not maps."""
+    weights = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
+    return list({id(weight): weight for weight in weights}.values())
+
+
 def _matrices_first(model: nn.Module) -> tuple[list[nn.Parameter], list[Matrices]]:
-    """The parameters, those of linear maps first and grouped by shape; embeddings and output tables are not maps."""
-    maps = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
+    """The parameters, those of linear maps first and grouped by shape."""
+    maps = {id(weight) for weight in _linear_maps(model)}
     everything = list(model.parameters())
     chosen = sorted((each for each in everything if id(each) in maps), key=lambda each: each.shape)
     groups, place = [], 0

@@ -81,7 +81,7 @@ def speedrun(
 
     The clock counts preparing and training. Every checkpoint is scored afterwards.
 
-    Examples:  tongsa speedrun multi30k data/multi30k --minutes 25 --out runs/race
+    Examples:  tongsa speedrun multi30k data/multi30k --minutes 60 --out runs/race
 
     tongsa speedrun multi30k data/multi30k --verify runs/race/record.json --out runs/again
 

@@ -76,6 +76,15 @@ def test_little_text_is_not_seen_without_end() -> None:
     assert 50 < epochs < 500
 
 
+@pytest.mark.parametrize(("pairs", "minutes", "decay"), [(85_878, 15, 0.0), (29_000, 60, 0.39), (2000, 60, 2.0)])
+def test_only_text_that_is_seen_often_gets_weight_decay(pairs: int, minutes: float, decay: float) -> None:
+    """29,000 pairs: 141 updates of 4,096 tokens in an epoch, and 1 / (0.006 * 3 * 141) is 0.39."""
+    text = Situation(pairs=pairs, characters=pairs * 140, minutes=minutes, speed=1.3e11)
+    choice = choose_recipe(text, {})
+    assert choice.recipe.training.weight_decay == decay
+    assert (f"weight decay {decay:g}" in choice.reasons[2]) is (decay > 0)
+
+
 def test_settings_win_over_what_auto_chooses_and_the_reasons_say_so() -> None:
     settings = {"subwords.size": "777", "model.dropout": "0.4"}
     choice = choose_recipe(Situation(pairs=5000, characters=500_000), settings)
@@ -89,6 +98,7 @@ def test_other_optimizers_and_architectures_keep_the_learning_rate_of_the_preset
     text = Situation(pairs=5000, characters=500_000)
     training = choose_recipe(text, settings).recipe.training
     assert (training.optimizer, training.peak) == ("adam", PRESETS["tiny"]["training"]["peak"])
+    assert training.weight_decay == 0
     assert choose_recipe(text, {}).recipe.training.optimizer == "muon"
 
 

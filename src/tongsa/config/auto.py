@@ -33,6 +33,15 @@ LENGTH_PENALTY = 1.2
 PEAK = 0.006
 """Highest learning rate of Muon with d_model = 128; it falls with the square root of the width."""
 
+DECAY_EPOCHS = 3.0
+"""Epochs in which weight decay alone, at the highest rate, would shrink a matrix to 1/e (Wang and Aitchison 2024,
+"How to set AdamW's weight decay as you scale model and dataset size": as many for any amount of text)."""
+
+FEW_EPOCHS = 10.0
+"""Below this there is no weight decay: a text that is seen so seldom is not learnt by heart."""
+
+MOST_DECAY = 2.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
@@ -81,7 +90,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         "subwords": {"size": size},
         "model": {"dropout": _dropout(epochs)},
         "training": {
-            **({} if {"training.optimizer", "model.architecture"} & settings.keys() else _muon(name)),
+            **({} if {"training.optimizer", "model.architecture"} & settings.keys() else _muon(name, epochs, updates)),
             "batch_tokens": batch,
             "warmup": max(50, min(1000, updates // 10)),
             # The time is what ends a training with --minutes, unless more epochs would be of no use.
@@ -91,10 +100,11 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
     }
     recipe = Recipe.from_values(merge(merge(PRESETS[name], chosen), parse_settings(settings)), "recipe auto")
     minutes = planned * operations_per_token(name, size) / situation.speed / 60
+    decay = f", weight decay {recipe.training.weight_decay:g}" if recipe.training.weight_decay else ""
     reasons = [
         f"model {name}: {situation.pairs:,} pairs, {_in_words(situation)}",
         f"vocabulary {recipe.subwords.size:,}: {situation.characters:,} characters of text",
-        f"dropout {recipe.model.dropout}: about {epochs:,.1f} epochs",
+        f"dropout {recipe.model.dropout}{decay}: about {epochs:,.1f} epochs",
         f"updates of {recipe.training.batch_tokens:,} target tokens, at most {recipe.training.updates:,}: "
         f"about {max(minutes, 1):,.0f} min here",
     ]
@@ -126,9 +136,11 @@ def _weights(name: str) -> int:
     return int(model["encoder_layers"] * (4 * square + network) + model["decoder_layers"] * (8 * square + network))
 
 
-def _muon(name: str) -> dict[str, Any]:
-    """Muon, with its learning rate; other optimizers and architectures have the rate of the preset."""
-    return {"optimizer": "muon", "peak": round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4)}
+def _muon(name: str, epochs: float, updates: float) -> dict[str, Any]:
+    """Muon, with its learning rate and decay; other optimizers and architectures have those of the preset."""
+    peak = round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4)
+    decay = 0.0 if epochs < FEW_EPOCHS else min(MOST_DECAY, epochs / (DECAY_EPOCHS * updates * peak))
+    return {"optimizer": "muon", "peak": peak, "weight_decay": round(decay, 2)}
 
 
 def _model(situation: Situation, vocabulary: int) -> str:

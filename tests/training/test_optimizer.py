@@ -141,11 +141,11 @@ def test_weight_decay_shrinks_matrices_alone_as_adamw_does() -> None:
 MUON = TrainingSection(optimizer="muon", precision="float32")
 
 
-@pytest.mark.parametrize(("weight_decay", "adam_rate"), [(0.0, 1.0), (5.0, 1.0), (0.0, 3.0)])
-def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest(weight_decay: float, adam_rate: float) -> None:
+@pytest.mark.parametrize("weight_decay", [0.0, 5.0])
+def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest(weight_decay: float) -> None:
     """torch's rounds to bfloat16 within a step, so that directions agree to two digits."""
     flat, plain = model(), model()
-    ours = FlatOptimizer(flat, dataclasses.replace(MUON, weight_decay=weight_decay, adam_rate=adam_rate))
+    ours = FlatOptimizer(flat, dataclasses.replace(MUON, weight_decay=weight_decay))
     matrices, biases = ([p for p in plain.parameters() if p.ndim == n] for n in (2, 1))
     muon = torch.optim.Muon(matrices, weight_decay=weight_decay, momentum=0.95, adjust_lr_fn="match_rms_adamw")
     adam = torch.optim.Adam(biases, betas=(0.9, 0.98), eps=1e-9)
@@ -155,8 +155,8 @@ def test_muon_equals_torchs_on_matrices_and_adam_on_the_rest(weight_decay: float
         loss(flat, step).backward()
         ours.step(0.01)
         loss(plain, step).backward()
-        for theirs, relative in ((muon, 1.0), (adam, adam_rate)):
-            theirs.param_groups[0]["lr"] = 0.01 * relative
+        for theirs in (muon, adam):
+            theirs.param_groups[0]["lr"] = 0.01
             theirs.step()
             theirs.zero_grad()
     mine, other = (torch.cat([p.detach().flatten() for p in each.parameters()]) for each in (flat, plain))

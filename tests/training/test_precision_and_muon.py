@@ -42,7 +42,7 @@ def test_a_training_that_goes_on_has_the_weights_of_one_that_was_not_stopped(
 
 
 def test_processes_that_share_muons_matrices_learn_what_one_learns(train_here: Train, tmp_path: Path) -> None:
-    settings = {**CONSTANT, "training.optimizer": "muon", "training.peak": "0.001"}
+    settings = {**CONSTANT, "training.optimizer": "muon", "training.peak": "0.001", "training.weight_decay": "20"}
     for processes in (1, 2):
         changes = {**settings, "training.processes": str(processes)}
         train_here(tmp_path / str(processes), changes, threads=processes)

@@ -117,8 +117,6 @@ class TrainingSection:
     """Updates over which the learning rate rises."""
     peak: float = 0.0
     """The highest learning rate; for noam, Eq. 3 is scaled to this peak (0: Eq. 3 unscaled)."""
-    adam_rate: float = 1.0
-    """With Muon, the learning rate of what Adam updates (embeddings, biases, norms), in rates of the matrices."""
     label_smoothing: float = 0.1
     """epsilon_ls (§5.4)."""
     noise: float = 0.0
@@ -165,7 +163,6 @@ class TrainingSection:
             chunk_tokens=(0, MANY),
             processes=(0, 4096),
             peak=(0, 1000),
-            adam_rate=(0, 1000),
             weight_decay=(0, 1000),
             clip=(0, MANY),
             epsilon=(0, 1),

@@ -79,12 +79,10 @@ class FlatOptimizer:
             if self._section.optimizer == "sgd":
                 self.weights.add_(self.gradient, alpha=-rate)
                 return
-            if not self._matrices:
-                adam(self.weights, self.gradient, self._section, self._state, rate)
-                return
-            rest = slice(self._matrices[-1].span.stop, None)
-            adam(self.weights[rest], self.gradient[rest], self._section, self._state, rate * self._section.adam_rate)
-            self._muon(slice(0, rest.start), rate)
+            rest = slice(self._matrices[-1].span.stop if self._matrices else 0, None)
+            adam(self.weights[rest], self.gradient[rest], self._section, self._state, rate)
+            if self._matrices:
+                self._muon(slice(0, rest.start), rate)
 
     def _muon(self, span: slice, rate: float) -> None:
         """Step along the nearest orthogonal matrix of the averaged gradient of each matrix (Jordan et al. 2024).

@@ -165,8 +165,8 @@ def orthogonal(x: Tensor) -> Tensor:
 
 def _linear_maps(model: nn.Module) -> list[nn.Parameter]:
     """The matrices of linear maps, each once; embeddings and output tables are not maps."""
-    weights = [module.weight for module in model.modules() if isinstance(module, nn.Linear)]
-    return list({id(weight): weight for weight in weights}.values())
+    maps = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
+    return [parameter for parameter in model.parameters() if id(parameter) in maps]
 
 
 def _matrices_first(model: nn.Module) -> tuple[list[nn.Parameter], list[Matrices]]:

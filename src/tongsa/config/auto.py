@@ -137,7 +137,7 @@ def _weights(name: str) -> int:
     return int(model["encoder_layers"] * (4 * square + network) + model["decoder_layers"] * (8 * square + network))
 
 
-def _muon(name: str, epochs: float, updates: float) -> dict[str, Any]:
+def _muon(name: str, epochs: float, updates: int) -> dict[str, Any]:
     """Muon, with its learning rate and decay; other optimizers and architectures have those of the preset."""
     peak = round(PEAK * math.sqrt(128 / PRESETS[name]["model"]["d_model"]), 4)
     decay = 0.0 if epochs < FEW_EPOCHS else min(MOST_DECAY, epochs / (DECAY_EPOCHS * updates * peak))

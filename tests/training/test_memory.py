@@ -123,7 +123,8 @@ def test_a_worker_that_splits_stays_in_step_with_one_that_does_not(
 ) -> None:
     """The sums of two workers, one of which runs out of memory: as many tokens, and the same gradient."""
     _, gradient, largest = whole
-    monkeypatch.setattr(ProcessGroup, "sum", lambda self, tensor: None)
+    for collective in ("sum", "broadcast"):
+        monkeypatch.setattr(ProcessGroup, collective, lambda self, tensor: None)
     messages = []
     for rank in range(2):
         subject = trainer(ProcessGroup(rank, 2))

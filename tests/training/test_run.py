@@ -194,7 +194,9 @@ def test_auto_takes_the_vocabulary_that_a_small_text_bears_unless_one_was_asked_
     assert 500 < taken == len(Subwords.load(tmp_path / "t").target) - 1, "as many as there are, besides <pad>"
 
 
-@pytest.mark.parametrize(("d_model", "batch", "chunk"), [(16, 9000, 2048), (130, 9000, 1024), (16, 500, 500)])
+@pytest.mark.parametrize(
+    ("d_model", "batch", "chunk"), [(16, 9000, 1800), (130, 9000, 1000), (16, 3072, 1536), (16, 500, 500)]
+)
 def test_what_the_recipe_leaves_to_the_machine_is_decided_and_written_down(
     train_here: Train, tmp_path: Path, d_model: int, batch: int, chunk: int
 ) -> None:

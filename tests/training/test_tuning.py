@@ -17,10 +17,13 @@ from tongsa.base.locks import locked
 from tongsa.base.progress import Silent
 from tongsa.config import Recipe
 from tongsa.config.recipe import parse_settings
+from tongsa.data.ids import PairIds
 from tongsa.data.prepare import Prepared
+from tongsa.models.transformer import Transformer
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.tune import Candidate, TuneRecord
+from tongsa.tasks import translation
 from tongsa.training import candidates, rungs, tuning
 from tongsa.training.checkpoint import latest
 from tongsa.training.loop import DivergedError, Trainer
@@ -129,6 +132,21 @@ def _check_finished(out: Path, make: Callable[..., Tuning]) -> None:
     assert "--tune: 3 before, 4 now" in error.value.explanation
     run.remove()
     assert not out.exists()
+
+
+def test_a_candidate_of_another_width_begins_with_a_lexicon_of_its_own(
+    make: Callable[..., Tuning], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    width = next(each for each in candidates.SPACE if "model.d_model" in each.keys)
+    monkeypatch.setattr(candidates, "SPACE", (width,))
+    started: list[int] = []
+
+    def start(model: Transformer, pairs: PairIds, seed: int) -> None:
+        started.append(model.config.d_model)
+
+    monkeypatch.setattr(translation, "start_as_lexicon", start)
+    assert make(tmp_path / "out", 2, settings={"training.initial_weights": "lexicon"}).run(Silent())
+    assert len(set(started)) == 2
 
 
 @pytest.mark.usefixtures("few_dimensions")

@@ -23,6 +23,7 @@ from tongsa.training.workers import ProcessGroup, explain_end, process_group, re
 def test_a_single_process_sums_and_waits_for_nobody() -> None:
     tensor = torch.tensor([1.0, 2.0])
     ProcessGroup().sum(tensor)
+    ProcessGroup().broadcast(tensor)
     ProcessGroup().wait()
     assert tensor.tolist() == [1.0, 2.0]
     assert ProcessGroup().is_main
@@ -49,7 +50,7 @@ def test_a_worker_that_cannot_start_is_told_of_soon(tmp_path: Path, capfd: pytes
 
 
 def work(rank: int, folder: str, found: Any) -> None:
-    """What a worker has after two sums of a long vector, and one of another."""
+    """What a worker has after two sums of a long vector, one of another, and a broadcast."""
     with process_group(rank, 3, rendezvous(Path(folder)), torch.device("cpu")) as group:
         long = group.zeros(1000)
         for times in (1, 2):
@@ -59,6 +60,9 @@ def work(rank: int, folder: str, found: Any) -> None:
         short = torch.tensor([rank])
         group.sum(short)
         found.put((rank, "shared", group.shared is not None and int(short) == 3))
+        own = torch.tensor([rank + 7])
+        group.broadcast(own)
+        found.put((rank, "broadcast", int(own) == 7))
         found.close()
         found.join_thread()  # what was put is on its way before the process ends
 
@@ -71,11 +75,11 @@ def test_workers_of_one_machine_sum_in_memory_that_all_of_them_see(tmp_path: Pat
     workers = [spawn.Process(target=work, args=(rank, str(tmp_path), found)) for rank in range(3)]
     for worker in workers:
         worker.start()
-    answers = [found.get(timeout=600) for _ in range(9)]
+    answers = [found.get(timeout=600) for _ in range(12)]
     for worker in workers:
         worker.join()
     assert all(right for _, _, right in answers), answers
-    assert {(rank, what) for rank, what, _ in answers} == {(r, w) for r in range(3) for w in (1, 2, "shared")}
+    assert {(rank, what) for rank, what, _ in answers} == {(r, w) for r in range(3) for w in (1, 2, "shared", "broadcast")}
 
 
 def test_the_end_of_a_worker_is_named_by_its_signal_or_exit_code() -> None:

@@ -19,7 +19,7 @@ CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_WEIGHT = 2.5
 """Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
 
-UPDATES = 3000
+UPDATES = 10_000
 """Updates that a training should have; a short one has smaller batches instead."""
 
 SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
@@ -86,14 +86,16 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
     epochs = planned / situation.tokens
     batch = _rounded(min(LARGEST_BATCH, max(SMALLEST_BATCH, planned / UPDATES)), 256)
     updates = max(300, round(planned / batch))
+    another = "model.architecture" in settings
     chosen: dict[str, Any] = {
         "corpus": {"clean": True},
         "subwords": {"size": size},
         "model": {"dropout": _dropout(epochs)},
         "training": {
-            **({} if {"training.optimizer", "model.architecture"} & settings.keys() else _muon(name, epochs, updates)),
+            **({} if another else {"initial_weights": "lexicon"}),
+            **({} if another or "training.optimizer" in settings else _muon(name, epochs, updates)),
             "batch_tokens": batch,
-            "warmup": max(50, min(1000, updates // 10)),
+            "warmup": max(30, min(1000, updates // 25)),
             # The time is what ends a training with --minutes, unless more epochs would be of no use.
             "updates": max(300, round(_epochs(situation.pairs) * situation.tokens / batch)),
         },
@@ -164,8 +166,8 @@ def _vocabulary(situation: Situation) -> int:
 
 
 def _epochs(pairs: int) -> float:
-    """Passes over the text after which little more is learnt."""
-    return 1000 / math.sqrt(math.sqrt(pairs))
+    """Passes over the text after which little more is learnt; little text is worth more of them."""
+    return max(14_000 / pairs**0.5, 1000 / pairs**0.25)
 
 
 def _dropout(epochs: float) -> float:

@@ -59,6 +59,10 @@ class Recipe:
             except TypeError:  # an unknown key, reported above
                 continue
             problems += [f"{name}.{problem}" for problem in built[name].problems()]
+        if not problems and built["training"].initial_weights == "lexicon":
+            name = built["model"].architecture
+            if name != "transformer":
+                problems.append(f"training.initial_weights is 'lexicon': only a transformer can start so, not {name}")
         if problems:
             raise RecipeError(f"{where} cannot be used", *problems)
         return cls(**built)

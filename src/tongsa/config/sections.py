@@ -109,6 +109,8 @@ class TrainingSection:
     """Target tokens processed at once, which bounds memory (0: chosen for the device)."""
     processes: int = 0
     """Worker processes on the CPU, which share the threads (0: chosen for the machine and the model)."""
+    initial_weights: Literal["random", "lexicon"] = "random"
+    """Random weights, or a Transformer that knows at first which words of the text translate which; translation."""
     optimizer: Literal["adam", "muon", "sgd"] = "adam"
     """Optimizer (§5.3)."""
     schedule: str = "noam"

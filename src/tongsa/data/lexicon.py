@@ -12,7 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tongsa.data.ids import PairIds
+
 ROUNDS = 4
+
+CELLS = 8_000_000
+"""Most combinations of a source and a target token that are counted, which bounds time and memory."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -40,3 +45,22 @@ def learn_lexicon(sources: Ints, targets: Ints, places: Ints, width: int) -> Lex
         counts: Floats = np.bincount(cells, chances, len(left)).astype(np.float64)
         t = counts / np.bincount(left, counts)[left]
     return Lexicon(left, keys % width, t)
+
+
+def lexicon(pairs: PairIds, width: int) -> Lexicon:
+    """Learn from pairs that are evenly spaced in the corpus; the target's vocabulary has `width` pieces."""
+    return learn_lexicon(*_cells(pairs), width)
+
+
+def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
+    """Return all combinations of a source and a target token of a pair, and the target tokens' indices."""
+    size = int((pairs.source.lengths.astype(np.int64) * pairs.target.lengths).sum())
+    step = max(1, int(np.ceil(size / CELLS)))
+    sources, targets, places, before = [], [], [], 0
+    for i in range(0, len(pairs), step):
+        source, target = pairs.source[i].astype(np.int64), pairs.target[i].astype(np.int64)
+        sources.append(np.tile(source, len(target)))
+        targets.append(np.repeat(target, len(source)))
+        places.append(np.repeat(np.arange(before, before + len(target)), len(source)))
+        before += len(target)
+    return np.concatenate(sources), np.concatenate(targets), np.concatenate(places)

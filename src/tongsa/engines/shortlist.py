@@ -14,21 +14,21 @@ import numpy as np
 from tongsa.base.errors import DirectoryError
 from tongsa.base.regular import unusual_entries
 from tongsa.data.ids import PairIds
-from tongsa.data.lexicon import Ints, Lexicon, learn_lexicon
+from tongsa.data.lexicon import lexicon
 from tongsa.runs.directory import Run
 from tongsa.text.subwords import Subwords
 
 FILE = "vmap.txt"
 """File name in a CTranslate2 model."""
 
-CELLS = 8_000_000
-"""Most pairs of a source and a target token that are counted, which bounds time and memory."""
 LIKELIEST = 30
 """Pieces kept for each piece of the source."""
 LEAST = 1e-3
 """Pieces below this probability are not kept."""
 COMMON = 300
 """Pieces that are always allowed."""
+COUNTED = 8_000_000
+"""Most tokens among which the commonest are counted."""
 
 
 def write_shortlist(folder: Path, directory: Path, subwords: Subwords) -> None:
@@ -95,11 +95,6 @@ def learn(pairs: PairIds, subwords: Subwords) -> dict[int | None, list[int]]:
     return found
 
 
-def lexicon(pairs: PairIds, width: int) -> Lexicon:
-    """Learn from the pairs; the target's vocabulary has `width` pieces."""
-    return learn_lexicon(*_cells(pairs), width)
-
-
 def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
     """Format for CTranslate2: source piece, tab, target pieces; pieces that are always allowed have no source."""
     left, right = subwords.source.all_pieces(), subwords.target.all_pieces()
@@ -110,23 +105,6 @@ def as_text(shortlist: dict[int | None, list[int]], subwords: Subwords) -> str:
     )
 
 
-def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
-    """Return all combinations of a source and a target token of a pair, and the target tokens' indices."""
-    step = max(1, int(np.ceil(_size(pairs) / CELLS)))
-    sources, targets, places, before = [], [], [], 0
-    for i in range(0, len(pairs), step):
-        source, target = pairs.source[i].astype(np.int64), pairs.target[i].astype(np.int64)
-        sources.append(np.tile(source, len(target)))
-        targets.append(np.repeat(target, len(source)))
-        places.append(np.repeat(np.arange(before, before + len(target)), len(source)))
-        before += len(target)
-    return np.concatenate(sources), np.concatenate(targets), np.concatenate(places)
-
-
-def _size(pairs: PairIds) -> int:
-    return int((pairs.source.lengths.astype(np.int64) * pairs.target.lengths).sum())
-
-
 def _commonest(pairs: PairIds, width: int) -> list[int]:
-    counts = np.bincount(pairs.target.ids[:CELLS], minlength=width)
+    counts = np.bincount(pairs.target.ids[:COUNTED], minlength=width)
     return [int(id) for id in np.argsort(-counts, kind="stable")[:COMMON] if counts[id]]

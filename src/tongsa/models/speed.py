@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor
 
+from tongsa.base.devices import one_thread
 from tongsa.config.auto import operations_per_token
 from tongsa.config.presets import load_recipe
 from tongsa.models import build_a
@@ -28,15 +29,10 @@ def training_speed(threads: int) -> float:
     """
     section = load_recipe(PROBED, {}).model
     bfloat16 = bfloat16_is_faster()
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            model = build_a(Transformer, section, VOCABULARY + 1).train()
-            source, target, labels = torch.randint(VOCABULARY, (3, SENTENCES, LENGTH))
-            fastest = min(_seconds(model, source, target, labels, bfloat16) for _ in range(REPEATS))
-    finally:
-        torch.set_num_threads(before)
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        model = build_a(Transformer, section, VOCABULARY + 1).train()
+        source, target, labels = torch.randint(VOCABULARY, (3, SENTENCES, LENGTH))
+        fastest = min(_seconds(model, source, target, labels, bfloat16) for _ in range(REPEATS))
     return threads * operations_per_token(PROBED, VOCABULARY) * SENTENCES * LENGTH / fastest
 
 

@@ -98,6 +98,12 @@ class Objective(ABC, Generic[M, B]):
     def build(self) -> M:
         """A model with freshly initialised weights, drawn from torch's global random generator."""
 
+    def initialise(self, model: M) -> None:
+        """Change the weights before the first update of a training that does not start with given ones.
+
+        Called on the CPU of the main process alone; the others receive its weights.
+        """
+
     @abstractmethod
     def batch(self, rows: Rows, seed: int) -> B:
         """A batch of these examples; all randomness in it is a function of the seed."""

@@ -33,8 +33,10 @@ from tongsa.evaluation.contracts import TextMetric
 from tongsa.evaluation.metrics import METRICS, TRANSLATION_METRICS, mean_metric, score
 from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
+from tongsa.models.lexical_start import start_as_lexicon
 from tongsa.models.loss import Loss, smoothed_cross_entropy
 from tongsa.models.speed import training_speed
+from tongsa.models.transformer import Transformer
 from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
 from tongsa.runs.card import GREEDY, TRANSLATION, Card, Score
@@ -174,6 +176,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         self.validation_tokens = int(data.valid.target.offsets[-1]) + len(data.valid)
         self.validation_characters = sum(len(target) + 1 for _, target in data.valid_text)
         self.target_language = options.target
+        self.seed = options.seed
         self.examples = len(data.train)
         self.selects = selecting_metric(recipe)
         section = recipe.training
@@ -183,6 +186,11 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
 
     def build(self) -> Seq2Seq:
         return build_model(self.recipe.model, self.data.subwords)
+
+    def initialise(self, model: Seq2Seq) -> None:
+        if self.recipe.training.initial_weights == "lexicon":
+            assert isinstance(model, Transformer), "the recipe was checked"
+            start_as_lexicon(model, self.data.train, self.seed)
 
     def batch(self, rows: Rows, seed: int) -> Batch:
         sampling = self.recipe.subwords.sampling

@@ -94,9 +94,13 @@ class Trainer:
         self.objective: Objective[Any, Any] = TASKS.find(job.options.task).open(run, recipe, job.options)
         self.metric = METRICS.find(self.objective.selects)
         torch.manual_seed(job.options.seed)
-        self.model: nn.Module = self.objective.build().to(self.device)
+        self.model: nn.Module = self.objective.build()
+        checkpoint = latest(run.checkpoints)
         if job.options.begins_with:
             load_weights(self.model, read_tensors(run.initial_weights_file))
+        elif group.is_main and not checkpoint:
+            self.objective.initialise(self.model)
+        self.model.to(self.device)
         self.optimizer = FlatOptimizer(self.model, self.section, extra=5, group=group)
         self.progress = Progress()
         self.bad_updates = 0
@@ -106,11 +110,12 @@ class Trainer:
         self.validation_time = self._limited_validations()
         self.most_elements = math.inf
         """Largest batch that fits into memory, in elements of its tensors, as far as it is known."""
-        checkpoint = latest(run.checkpoints)
         if checkpoint:
             load_weights(self.model, checkpoint.weights())
             self.optimizer.load(checkpoint.moments())
             self.progress = checkpoint.progress()
+        else:
+            group.broadcast(self.optimizer.weights.data)
         self.objective.begin_stage(self.model, self.progress.stage)
         self._began = time.monotonic() - self.progress.seconds
 

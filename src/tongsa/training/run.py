@@ -296,11 +296,13 @@ def _precision(section: TrainingSection, device: torch.device) -> Literal["float
 
 
 def chunk_tokens(recipe: Recipe, processes: int, *, on_cpu: bool) -> int:
-    """The recipe's chunk size, or the fastest one; never more than a process's share of an update."""
+    """The recipe's chunk size, or about the fastest one, of which an update has a whole number; never more than a
+    process's share of an update."""
     fastest = (2048 if recipe.model.d_model <= NARROW else 1024) if on_cpu else 8192
     fastest = min(fastest, recipe.model.largest_chunk * (1 if on_cpu else 8))
     section = recipe.training
-    return min(section.chunk_tokens or fastest, max(1, section.batch_tokens // processes))
+    share = max(1, section.batch_tokens // processes)
+    return min(section.chunk_tokens or share // -(-share // fastest), share)
 
 
 @contextmanager

@@ -113,6 +113,12 @@ class ProcessGroup:
                 else:
                     dist.all_reduce(tensor)
 
+    def broadcast(self, tensor: Tensor) -> None:
+        """Replace the tensor by that of the main process."""
+        if self.size > 1:
+            with _together():
+                dist.broadcast(tensor, src=0)
+
     def gather_rows(self, rows: dict[int, list[int]], count: int) -> list[list[int]]:
         """Collect on every worker the lists of ids that are spread over the workers."""
         width = torch.tensor([max((len(ids) for ids in rows.values()), default=0)])

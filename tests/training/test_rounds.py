@@ -1,9 +1,10 @@
-"""Rounds of back-translation: both directions in turns, each step once."""
+"""Rounds of back-translation: both directions in turns, each step once; and corpora that are translated themselves."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -35,33 +36,46 @@ class Steps:
         monkeypatch.setattr(rounds, "_trained", self.train)
         monkeypatch.setattr(rounds, "_synthetic", self.translate)
 
-    def train(self, options: TrainOptions, pairs: Path | None, folder: Path, show: object) -> Any:
-        step = f"{folder.name}: {options.source}-{options.target} with {pairs}"
-        self.done.append(step)
-        return (
-            None
-            if self.stops_at and step.startswith(self.stops_at)
-            else f"{folder.name}/{options.source}-{options.target}"
-        )
+    def train(self, options: TrainOptions, folder: Path, show: object) -> Any:
+        name = f"{folder.name}/{options.source}-{options.target}"
+        self.done.append(f"{name} with {', '.join((*options.corpora[1:], *options.mix)) or 'nothing'}")
+        return None if name == self.stops_at else SimpleNamespace(name=name, card=options)
 
-    def translate(self, translator: Any, text: Path, folder: Path, show: object) -> Any:
-        return f"{text.name} by {translator}"
+    def translate(self, translator: Any, text: Path, folder: Path, show: object, **how: Any) -> Any:
+        kind = f" {how['name']} {how['forward']}" if how else ""
+        return f"{text.name} by {translator.name}{kind}"
 
 
 def test_each_direction_learns_from_what_the_other_made(given: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = Steps(monkeypatch)
-    assert given.run(Silent()) == "2/ko-en"
+    assert given.run(Silent()) is not None
     assert steps.done == [
-        "1: en-ko with None",
-        "1: ko-en with text.en by 1/en-ko",
-        "2: en-ko with text.ko by 1/ko-en",
-        "2: ko-en with text.en by 2/en-ko",
+        "1/en-ko with nothing",
+        "1/ko-en with text.en by 1/en-ko",
+        "2/en-ko with text.ko by 1/ko-en",
+        "2/ko-en with text.en by 2/en-ko",
     ]
+    assert given.result == given.out / "2" / "ko-en"
+
+
+def test_without_text_the_corpora_are_translated_in_both_directions(
+    given: Rounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(monkeypatch)
+    work = dataclasses.replace(given, target_text=None, source_text=None, rounds=1)
+    assert work.run(Silent()) is not None
+    name = Path(given.options.corpora[0]).name
+    assert steps.done == [
+        "1/en-ko with nothing",
+        "1/ko-en with nothing",
+        f"2/ko-en with {name}.en by 1/en-ko synthetic-1 False, {name}.ko by 1/ko-en forward-1 True",
+    ]
+    assert work.result == given.out / "2" / "ko-en"
 
 
 def test_an_interrupted_training_ends_the_rounds(given: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = Steps(monkeypatch)
-    steps.stops_at = "1: ko-en"
+    steps.stops_at = "1/ko-en"
     assert given.run(Silent()) is None
     assert len(steps.done) == 2
 
@@ -70,6 +84,9 @@ def test_an_interrupted_training_ends_the_rounds(given: Rounds, monkeypatch: pyt
     ("changes", "said"),
     [
         ({"source_text": None}, "more than one round needs text in the source language"),
+        ({"target_text": None}, "need text in the target language"),
+        ({"target_text": None, "source_text": None}, "need text in the target language"),
+        ({"target_text": None, "source_text": None, "rounds": 1, "mix_ratio": 2.0}, "--mix-ratio needs --target-text"),
         ({"target_text": Path("nowhere.en")}, "nowhere.en is not a file"),
         ({"valid": ()}, "need --valid"),
         ({"corpora": ("nowhere",)}, "is not the prefix of two files"),
@@ -87,15 +104,21 @@ def test_what_cannot_work_is_refused_before_anything_is_trained(
     assert steps.done == []
 
 
+def keep_broken_translations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two updates teach nothing."""
+    monkeypatch.setattr("tongsa.corpus.synthetic.foreign_text", lambda *given: None)
+    monkeypatch.setattr("tongsa.corpus.synthetic.is_loop", lambda *given: False)
+
+
 def test_a_round_is_trained_and_a_second_run_repeats_nothing(given: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     options = dataclasses.replace(
         given.options, recipe="tiny", settings={**SETTINGS, "training.updates": "2"}, threads=1, device="cpu"
     )
     work = dataclasses.replace(given, options=options, rounds=1)
+    assert work.target_text
     lines = work.target_text.read_text(encoding="utf-8").splitlines()[:4]
     work.target_text.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    monkeypatch.setattr("tongsa.corpus.synthetic.foreign_text", lambda *given: None)  # two updates teach no script
-    monkeypatch.setattr("tongsa.corpus.synthetic.is_loop", lambda *given: False)
+    keep_broken_translations(monkeypatch)
     translator = work.run(Silent())
     assert translator is not None
     assert (translator.card.source, translator.card.target) == ("ko", "en")
@@ -103,3 +126,28 @@ def test_a_round_is_trained_and_a_second_run_repeats_nothing(given: Rounds, monk
     assert run.read_job()[1].options.mix == (str(work.out / "1" / "synthetic-ko-en"),)
     monkeypatch.setattr(rounds, "train_with", lambda *given, **options: pytest.fail("trained again"))
     assert work.run(Silent()) is not None
+
+
+def test_a_training_learns_from_its_text_in_both_directions(
+    given: Rounds, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for code in ("ko", "en"):
+        lines = corpus.with_suffix(f".{code}").read_text(encoding="utf-8").splitlines()[:200]
+        (tmp_path / f"few.{code}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings = {**SETTINGS, "training.updates": "2", "decoding.max_extra": "2"}
+    options = dataclasses.replace(
+        given.options, corpora=(str(tmp_path / "few"),), recipe="tiny", settings=settings, threads=1, device="cpu"
+    )
+    work = Rounds(options=options, out=tmp_path / "out")
+    keep_broken_translations(monkeypatch)
+    translator = work.run(Silent())
+    assert translator is not None
+    assert (translator.card.source, translator.card.target) == ("ko", "en")
+    folder = work.out / "1"
+    for code in ("ko", "en"):
+        real = (tmp_path / f"few.{code}").read_text(encoding="utf-8")
+        same, other = ("forward", "synthetic") if code == "ko" else ("synthetic", "forward")
+        assert (folder / f"{same}-1-ko-en.{code}").read_text(encoding="utf-8") == real
+        assert (folder / f"{other}-1-ko-en.{code}").read_text(encoding="utf-8") != real
+    corpora = Run(work.result).read_job()[1].options.corpora
+    assert corpora == (options.corpora[0], f"{folder}/synthetic-1-ko-en", f"{folder}/forward-1-ko-en")

@@ -84,8 +84,15 @@ def rounds(
     corpus: Annotated[list[str], typer.Argument(metavar="CORPUS...", help="Prefixes of two aligned files.")],
     source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")],
     target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")],
-    target_text: Annotated[Path, typer.Option("--target-text", help="Text in the target language, a sentence a line.")],
     out: Annotated[Path, typer.Option("--out", help="Directory for all trainings and synthetic pairs.")],
+    target_text: Annotated[
+        Path | None,
+        typer.Option(
+            "--target-text",
+            help="Text in the target language, a sentence a line. Without it, the corpora are translated in both "
+            "directions, and a third training learns from all of it.",
+        ),
+    ] = None,
     source_text: Annotated[
         Path | None, typer.Option("--source-text", help="Text in the source language: needed for further rounds.")
     ] = None,
@@ -125,4 +132,4 @@ def rounds(
     work = Rounds(options=options, out=out, target_text=target_text, source_text=source_text, rounds=count)
     if work.run(for_this_stream()) is None:
         raise typer.Exit(130)  # interrupted
-    print(f"the translator is {out / str(count) / f'{source}-{target}'}")
+    print(f"the translator is {work.result}")

@@ -79,7 +79,8 @@ def test_workers_of_one_machine_sum_in_memory_that_all_of_them_see(tmp_path: Pat
     for worker in workers:
         worker.join()
     assert all(right for _, _, right in answers), answers
-    assert {(rank, what) for rank, what, _ in answers} == {(r, w) for r in range(3) for w in (1, 2, "shared", "broadcast")}
+    expected = {(rank, what) for rank in range(3) for what in (1, 2, "shared", "broadcast")}
+    assert {(rank, what) for rank, what, _ in answers} == expected
 
 
 def test_the_end_of_a_worker_is_named_by_its_signal_or_exit_code() -> None:

@@ -116,7 +116,7 @@ class Rounds:
         return forward
 
     def _diversify(self, show: Show) -> Translator | None:
-        """Train both directions, translate the corpora with both, and train with all these pairs as if they were real."""
+        """Translate the corpora in both directions, and train with all these pairs as if they were real."""
         wanted, folder = self.options, self.out / "1"
         backward = _trained(reverse(wanted), folder, show)
         forward = _trained(wanted, folder, show) if backward else None

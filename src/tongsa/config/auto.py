@@ -167,7 +167,7 @@ def _vocabulary(situation: Situation) -> int:
 
 def _epochs(pairs: int) -> float:
     """Passes over the text after which little more is learnt; little text is worth more of them."""
-    return max(14_000 / pairs**0.5, 1000 / pairs**0.25)
+    return max(14_000 / math.sqrt(pairs), 1000 / math.sqrt(math.sqrt(pairs)))
 
 
 def _dropout(epochs: float) -> float:

@@ -101,7 +101,7 @@ def quick_command(line: str) -> str:
     quick = quick.replace("--models lstm,lstm-attention,convs2s,transformer", "--models lstm,transformer")
     if line.startswith("tongsa demo"):
         return f"{quick} --threads 1"
-    if not re.match(r"tongsa (train|distill|lab compare)", line):
+    if not re.match(r"tongsa (train|rounds|distill|lab compare)", line):
         return quick
     settings = dict(SMALL)
     if "--tune" in line:

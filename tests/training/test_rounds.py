@@ -32,6 +32,7 @@ class Steps:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[str] = []
+        self.minutes: list[float | None] = []
         self.stops_at: str | None = None
         monkeypatch.setattr(rounds, "_trained", self.train)
         monkeypatch.setattr(rounds, "_synthetic", self.translate)
@@ -39,6 +40,7 @@ class Steps:
     def train(self, options: TrainOptions, folder: Path, show: object) -> Any:
         name = f"{folder.name}/{options.source}-{options.target}"
         self.done.append(f"{name} with {', '.join((*options.corpora[1:], *options.mix)) or 'nothing'}")
+        self.minutes.append(options.minutes)
         return None if name == self.stops_at else SimpleNamespace(name=name, card=options)
 
     def translate(self, translator: Any, text: Path, folder: Path, show: object, **how: Any) -> Any:
@@ -62,8 +64,10 @@ def test_without_text_the_corpora_are_translated_in_both_directions(
     given: Rounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = Steps(monkeypatch)
-    work = dataclasses.replace(given, target_text=None, source_text=None, rounds=1)
+    options = dataclasses.replace(given.options, minutes=5)
+    work = dataclasses.replace(given, options=options, target_text=None, source_text=None, rounds=1)
     assert work.run(Silent()) is not None
+    assert steps.minutes == [5, 5, 15]
     name = Path(given.options.corpora[0]).name
     assert steps.done == [
         "1/en-ko with nothing",

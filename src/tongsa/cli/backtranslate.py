@@ -101,7 +101,12 @@ def rounds(
     recipe: Annotated[str, typer.Option("--recipe", help="auto, the name of a recipe, or a TOML file.")] = "auto",
     setting: Settings = None,
     valid: Valid = None,
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Time of each training.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--minutes", help="Time of each training; without --target-text, the third takes three times as long."
+        ),
+    ] = None,
     seed: Seed = 1,
     *,
     machine: MachineOptions,

@@ -11,7 +11,7 @@ Without further text, the corpora are translated themselves (data diversificatio
     out/1/de-en, out/1/en-de  trained on the corpora alone
     out/1/synthetic-1-en-de   the German of the first corpus, with sources that out/1/de-en made
     out/1/forward-1-en-de     its English, with targets that out/1/en-de made
-    out/2/en-de               trained on the corpora and all these pairs: the translator
+    out/2/en-de               trained on the corpora and all these pairs, for longer: the translator
 
 A step that is finished is not repeated, so the same command continues after an interruption.
 """
@@ -36,6 +36,9 @@ from tongsa.translation.translator import Translator
 
 BLOCK = 4096
 """Lines translated at a time."""
+
+LONGER = 3
+"""How many times as long as each of the first two the third training of a diversification takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +131,11 @@ class Rounds:
                 text = Path(f"{corpus}.{translator.card.source}")
                 name = f"{'forward' if is_forward else 'synthetic'}-{number}"
                 made.append(_synthetic(translator, text, folder, show, name=name, forward=is_forward, tag=""))
-        everything = dataclasses.replace(wanted, corpora=(*wanted.corpora, *map(str, made)))
+        everything = dataclasses.replace(
+            wanted,
+            corpora=(*wanted.corpora, *map(str, made)),
+            minutes=LONGER * wanted.minutes if wanted.minutes else None,
+        )
         return _trained(everything, self.out / "2", show)
 
 

@@ -155,11 +155,12 @@ def orthogonal(x: Tensor) -> Tensor:
     """
     a, b, c = 3.4445, -4.7750, 2.0315
     tall = x.shape[1] > x.shape[2]
-    x = x.mT if tall else x
+    x = x.mT.contiguous() if tall else x
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-12)
     for _ in range(5):
         square = x @ x.mT
-        x = a * x + (b * square + c * square @ square) @ x
+        polynomial = torch.baddbmm(square, square, square, beta=b, alpha=c)  # b x x^T + c (x x^T)^2
+        x = torch.baddbmm(x, polynomial, x, beta=a)  # a x + polynomial x
     return x.mT if tall else x
 
 

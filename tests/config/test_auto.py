@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tongsa.config import TransformerSection
 from tongsa.config.auto import Situation, choose_recipe, operations_per_token
 from tongsa.config.presets import PRESETS
+from tongsa.config.sections import SAMPLED
 from tongsa.models.transformer import Transformer
 
 SLOW, FAST = 2e10, 2e12
@@ -76,9 +77,9 @@ def test_little_text_is_not_seen_without_end() -> None:
     assert 50 < epochs < 500
 
 
-@pytest.mark.parametrize(("pairs", "minutes", "decay"), [(85_878, 15, 0.0), (29_000, 60, 0.32), (2000, 60, 2.0)])
+@pytest.mark.parametrize(("pairs", "minutes", "decay"), [(85_878, 15, 0.0), (29_000, 60, 0.22), (2000, 60, 2.0)])
 def test_only_text_that_is_seen_often_gets_weight_decay(pairs: int, minutes: float, decay: float) -> None:
-    """29,000 pairs: 174 updates of 3,328 tokens in an epoch, and 1 / (0.006 * 3 * 174) is 0.32."""
+    """29,000 pairs: 252 updates of 2,304 tokens in an epoch, and 1 / (0.006 * 3 * 252) is 0.22."""
     text = Situation(pairs=pairs, characters=pairs * 140, minutes=minutes, speed=1.3e11)
     choice = choose_recipe(text, {})
     assert choice.recipe.training.weight_decay == decay
@@ -104,10 +105,18 @@ def test_other_optimizers_and_architectures_keep_the_learning_rate_of_the_preset
 
 @pytest.mark.parametrize("minutes", [15, 24 * 60])
 def test_the_operations_of_a_token_are_six_for_each_weight_that_it_meets(minutes: float) -> None:
-    """Forward and backward pass; biases, norms and the rows of the table that are only looked up do not count."""
+    """Forward and backward pass; of the output table, only the rows of a sampled softmax are met. Biases, norms and the
+    rows that are only looked up do not count."""
     recipe = choose_recipe(Situation(pairs=10**6, characters=10**8, minutes=minutes, speed=FAST / 20), {}).recipe
     assert isinstance(recipe.model, TransformerSection)
     model = Transformer(recipe.model, 8001)
     matrices = sum(each.numel() for each in model.parameters() if each.ndim == 2)
     name = {128: "tiny", 192: "mini", 256: "small"}[recipe.model.d_model]
-    assert operations_per_token(name, 8001) == 6 * matrices
+    table = 8001 * recipe.model.d_model
+    assert operations_per_token(name, 8001) == 6 * (matrices - table + SAMPLED * table)
+
+
+def test_the_softmax_is_sampled_unless_told_otherwise() -> None:
+    text = Situation(pairs=5000, characters=500_000)
+    assert choose_recipe(text, {}).recipe.training.softmax == "sampled"
+    assert choose_recipe(text, {"training.softmax": "full"}).recipe.training.softmax == "full"

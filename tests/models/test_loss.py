@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from tongsa.models.loss import ROWS, linear_cross_entropy, smoothed_cross_entropy
+from tongsa.models.loss import ROWS, Candidates, draw_candidates, linear_cross_entropy, smoothed_cross_entropy
+from tongsa.models.products import PADDING
 
 smoothings = pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.4])
 
@@ -80,3 +81,72 @@ def test_pad_has_no_share_in_the_loss() -> None:
     assert float(after.detach()) == float(before)
     assert table.grad is not None
     assert not table.grad[-1].any()
+
+
+VOCABULARY = 600
+
+
+def drawn(seed: int) -> tuple[Tensor, Tensor, Tensor, Candidates]:
+    """Inputs of a vocabulary that is larger than its candidates."""
+    features, table, labels = inputs(tokens=2 * ROWS["cpu"] + 3, vocabulary=VOCABULARY)
+    torch.manual_seed(seed)
+    return features, table, labels[:9].repeat(100)[: len(labels)], draw_candidates(labels[:9], first_of(VOCABULARY))
+
+
+def first_of(size: int) -> Tensor:
+    """A mask of the pieces that are taken as frequent: the first eighth."""
+    return torch.arange(size) < size // 8
+
+
+def test_candidates_are_the_frequent_pieces_the_labels_and_others_each_once() -> None:
+    _, _, labels, candidates = drawn(seed=0)
+    pieces = candidates.pieces.tolist()
+    assert len(set(pieces)) == len(pieces) < VOCABULARY
+    assert len(pieces) % PADDING == 0
+    assert set(pieces[: candidates.certain]) == set(range(VOCABULARY // 8)) | set(labels.tolist())
+    others = len(pieces) - candidates.certain
+    assert candidates.stands_for * others == pytest.approx(VOCABULARY - candidates.certain)
+    assert drawn(seed=1)[3].pieces.tolist() != pieces
+
+
+@smoothings
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+def test_the_loss_of_candidates_equals_a_plain_softmax_over_them(smoothing: float, scale: float) -> None:
+    """Logits of drawn pieces grow by the logarithm of what they stand for; the mean of all logits stays exact."""
+    features, table, labels, candidates = drawn(seed=0)
+    features *= scale
+    place = {piece: number for number, piece in enumerate(candidates.pieces.tolist())}
+    at = torch.tensor([place[label] for label in labels.tolist()])
+    results = []
+    for fast in (True, False):
+        h, w = features.clone().requires_grad_(), table.clone().requires_grad_()
+        if fast:
+            total, log_loss, _ = vars(linear_cross_entropy(h, w, labels, smoothing, candidates=candidates)).values()
+        else:
+            z = h @ w[:-1].T
+            log_loss = cross_entropy(candidates.weigh(z[:, candidates.pieces]), at, reduction="sum")
+            total = log_loss + smoothing * (z.gather(1, labels[:, None])[:, 0] - z.mean(dim=1)).sum()
+        total.backward()
+        results.append((total.detach(), log_loss.detach(), h.grad, w.grad))
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_the_partition_function_of_candidates_is_right_on_average() -> None:
+    features, table, _, _ = drawn(seed=0)
+    z = 0.5 * features[:20] @ table[:-1].T
+    torch.manual_seed(0)
+    estimates = []
+    for _ in range(400):
+        candidates = draw_candidates(torch.tensor([599]), first_of(VOCABULARY))
+        estimates.append(candidates.weigh(z[:, candidates.pieces]).exp().sum(dim=1))
+    ratio = torch.stack(estimates).mean(dim=0) / z.exp().sum(dim=1)
+    torch.testing.assert_close(ratio, torch.ones_like(ratio), rtol=0, atol=0.05)
+
+
+@smoothings
+def test_a_small_vocabulary_has_the_whole_softmax(smoothing: float) -> None:
+    features, table, labels = inputs(vocabulary=100)
+    candidates = draw_candidates(labels, first_of(100))
+    estimated = linear_cross_entropy(features, table, labels, smoothing, candidates=candidates).total
+    torch.testing.assert_close(estimated, linear_cross_entropy(features, table, labels, smoothing).total)

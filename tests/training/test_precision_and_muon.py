@@ -1,4 +1,4 @@
-"""Whole trainings in bfloat16 and with Muon: resumed, and shared by processes."""
+"""Whole trainings in bfloat16, with Muon, with a sampled softmax: resumed, and shared by processes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch import Tensor
 from tongsa.config import Recipe
 from tongsa.models.speed import training_speed
 from tongsa.runs.directory import Run
+from tongsa.runs.log import read_log
 from tongsa.training import run as running
 from tongsa.training.checkpoint import checkpoints
 from tongsa.training.run import resolved
@@ -26,19 +27,38 @@ def last_weights(out: Path) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "precision", "processes"),
-    [("muon", "float32", "1"), ("muon", "bfloat16", "2"), ("adam", "bfloat16", "1")],
+    ("optimizer", "precision", "softmax", "processes"),
+    [
+        ("muon", "float32", "full", "1"),
+        ("muon", "bfloat16", "sampled", "2"),
+        ("adam", "bfloat16", "full", "1"),
+        ("adam", "float32", "sampled", "1"),
+    ],
 )
 def test_a_training_that_goes_on_has_the_weights_of_one_that_was_not_stopped(
-    train_here: Train, tmp_path: Path, optimizer: str, precision: str, processes: str
+    train_here: Train, tmp_path: Path, optimizer: str, precision: str, softmax: str, processes: str
 ) -> None:
     settings = {**CONSTANT, "training.optimizer": optimizer, "training.precision": precision}
+    settings["training.softmax"] = softmax
     settings["training.processes"] = processes
     train_here(tmp_path / "straight", settings, threads=int(processes))
     train_here(tmp_path / "stopped", {**settings, "training.updates": "3"}, threads=int(processes))
     train_here(tmp_path / "stopped", {"training.updates": "8"}, resume=True)
     straight, resumed = (last_weights(tmp_path / name) for name in ("straight", "stopped"))
     assert all(torch.equal(weight, resumed[name]) for name, weight in straight.items())
+
+
+def test_a_sampled_softmax_learns_nearly_what_the_full_one_learns(train_here: Train, tmp_path: Path) -> None:
+    """From a quarter of the vocabulary; it is validated with all of it."""
+    losses = {}
+    for softmax in ("full", "sampled"):
+        changes = {"training.softmax": softmax, "training.average": "1", "training.updates": "96"}
+        train_here(tmp_path / softmax, changes)
+        events = read_log(Run(tmp_path / softmax).log_file)
+        losses[softmax] = [event["log_loss"] for event in events if event["event"] == "validation"]
+    full, sampled = losses["full"], losses["sampled"]
+    assert full[-1] < full[0] - 0.3, "the test should see something learnt"
+    assert 0 < abs(sampled[-1] - full[-1]) < 0.2, losses
 
 
 def test_processes_that_share_muons_matrices_learn_what_one_learns(train_here: Train, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tongsa.config import Recipe, merge, parse_settings
 from tongsa.config.presets import PRESETS
+from tongsa.config.sections import SAMPLED
 
 CHARACTERS_PER_TOKEN = 3.5
 """With a vocabulary of some thousand pieces; Korean has fewer, so its epochs are overestimated."""
@@ -19,7 +20,7 @@ CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_WEIGHT = 2.5
 """Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
 
-UPDATES = 10_000
+UPDATES = 20_000
 """Updates that a training should have; a short one has smaller batches instead."""
 
 SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
@@ -93,6 +94,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         "model": {"dropout": _dropout(epochs)},
         "training": {
             **({} if another else {"initial_weights": "lexicon"}),
+            "softmax": "sampled",
             **({} if another or "training.optimizer" in settings else _muon(name, epochs, updates)),
             "batch_tokens": batch,
             "warmup": max(30, min(1000, updates // 25)),
@@ -128,8 +130,8 @@ def _choose_base(situation: Situation, settings: Mapping[str, str]) -> Choice:
 
 
 def operations_per_token(name: str, vocabulary: int) -> float:
-    """Floating-point operations of training a preset on a target token and a source token."""
-    return 6.0 * (_weights(name) + int(PRESETS[name]["model"]["d_model"]) * vocabulary)
+    """Floating-point operations of training a preset with a sampled softmax on a target token and a source token."""
+    return 6.0 * (_weights(name) + int(PRESETS[name]["model"]["d_model"]) * SAMPLED * vocabulary)
 
 
 def _weights(name: str) -> int:

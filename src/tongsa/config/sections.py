@@ -97,6 +97,11 @@ class SubwordsSection:
         return found
 
 
+SAMPLED = 0.25
+"""Share of the vocabulary that a sampled softmax covers, besides the labels: half of it are the most frequent pieces, the
+other half is drawn at random."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingSection:
     """How the model is trained."""
@@ -121,6 +126,8 @@ class TrainingSection:
     """The highest learning rate; for noam, Eq. 3 is scaled to this peak (0: Eq. 3 unscaled)."""
     label_smoothing: float = 0.1
     """epsilon_ls (§5.4)."""
+    softmax: Literal["full", "sampled"] = "full"
+    """Softmax of the loss: over all pieces, or estimated from the frequent ones, the labels and a sample; faster."""
     noise: float = 0.0
     """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing, joined lines); translation."""
     beta1: float = 0.9

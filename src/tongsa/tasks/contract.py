@@ -14,18 +14,23 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from tongsa.base.errors import UsageError
 from tongsa.base.progress import Show
 from tongsa.config import Recipe, TrainingSection
 from tongsa.data.batches import Position, Rows
-from tongsa.models.loss import Loss, linear_cross_entropy
+from tongsa.models.loss import FREQUENT, Loss, draw_candidates, linear_cross_entropy
 from tongsa.models.products import bfloat16_products
 from tongsa.runs.card import Card, ConfidenceWeights, Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
+
+IDS_COUNTED = 2_000_000
+"""About how many tokens of a text are counted to find its frequent pieces."""
 
 
 class Batch(Protocol):
@@ -185,10 +190,28 @@ def reduced_precision(section: TrainingSection, device: torch.device) -> Abstrac
     return bfloat16_products() if device.type == "cpu" else torch.autocast(device.type, torch.bfloat16)
 
 
-def token_loss(section: TrainingSection, features: Tensor, table: Tensor, labels: Tensor) -> Loss:
-    """The smoothed loss of tokens from their features; on a GPU, its products are float32."""
+def frequent_pieces(section: TrainingSection, ids: NDArray[np.integer], size: int) -> Tensor | None:
+    """A mask of the pieces that a sampled softmax always includes, by their number in the text; None for a full one."""
+    if section.softmax == "full":
+        return None
+    counts = np.bincount(ids[:: max(1, len(ids) // IDS_COUNTED)], minlength=size)
+    frequent = torch.zeros(size, dtype=torch.bool)
+    frequent[torch.from_numpy(np.argsort(-counts, kind="stable")[: round(FREQUENT * size)])] = True
+    return frequent
+
+
+def token_loss(
+    section: TrainingSection, features: Tensor, table: Tensor, labels: Tensor, frequent: Tensor | None = None
+) -> Loss:
+    """The smoothed loss of tokens from their features; on a GPU, its products are float32.
+
+    If the recipe asks for a sampled softmax, `frequent` is a mask of the pieces that it always includes.
+    """
     bfloat16 = section.precision == "bfloat16" and features.device.type == "cpu"
-    return linear_cross_entropy(features.float(), table, labels, section.label_smoothing, bfloat16=bfloat16)
+    candidates = None if frequent is None else draw_candidates(labels, frequent.to(labels.device))
+    return linear_cross_entropy(
+        features.float(), table, labels, section.label_smoothing, bfloat16=bfloat16, candidates=candidates
+    )
 
 
 def refuse_what_translation_alone_has(options: TrainOptions, what: str) -> None:

@@ -34,6 +34,7 @@ from tongsa.tasks.contract import (
     SingleWorker,
     Task,
     Workers,
+    frequent_pieces,
     reduced_precision,
     refuse_what_translation_alone_has,
     token_loss,
@@ -117,6 +118,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
         self.validation_tokens = len(data.valid.ids)
         self.selects = _selecting_metric(recipe)
         section = recipe.training
+        self.frequent = frequent_pieces(section, data.train.ids, data.vocabulary.pad)
         self.order = PieceOrder(
             tokens=len(data.train.ids),
             piece=recipe.corpus.max_tokens,
@@ -137,7 +139,7 @@ class LanguageModellingObjective(Objective[Decoder, Pieces]):
         with reduced_precision(section, batch.target.device):
             features = model.features(NO_MEMORY if batch.memory is None else batch.memory, batch.target)
         real = batch.labels != self.data.vocabulary.pad
-        return token_loss(section, features[real], model.projection(), batch.labels[real])
+        return token_loss(section, features[real], model.projection(), batch.labels[real], self.frequent)
 
     def validate(self, model: Decoder, workers: Workers) -> dict[str, Score]:
         return validation_scores(model, self.data, self.recipe, workers)

@@ -37,6 +37,7 @@ from tongsa.tasks.contract import (
     SingleWorker,
     Task,
     Workers,
+    frequent_pieces,
     reduced_precision,
     refuse_what_translation_alone_has,
     token_loss,
@@ -92,6 +93,7 @@ class MaskedLanguageModellingObjective(Objective[Bert, Masked]):
         self.validation_tokens = round(SHARE * len(data.valid.ids))
         self.selects = recipe.training.select or SELECTS
         section = recipe.training
+        self.frequent = frequent_pieces(section, data.train.ids, self.tokens.pad)
         self.order = PieceOrder(
             tokens=len(data.train.ids),
             piece=_piece(recipe),
@@ -112,7 +114,7 @@ class MaskedLanguageModellingObjective(Objective[Bert, Masked]):
         with reduced_precision(section, batch.source.device):
             features = model.features(model.encode(batch.source, batch.mask)[batch.chosen])
         labels = batch.labels[batch.chosen]
-        return token_loss(section, features, model.projection(), labels)
+        return token_loss(section, features, model.projection(), labels, self.frequent)
 
     def validate(self, model: Bert, workers: Workers) -> dict[str, Score]:
         return validation_scores(model, self.data, self.recipe, workers)

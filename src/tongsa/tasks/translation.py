@@ -44,7 +44,16 @@ from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.runs.log import RunLog
 from tongsa.tasks.confidence import average, calibrated, read_frequencies, write_frequencies
-from tongsa.tasks.contract import Evaluation, Objective, SingleWorker, Task, Workers, reduced_precision, token_loss
+from tongsa.tasks.contract import (
+    Evaluation,
+    Objective,
+    SingleWorker,
+    Task,
+    Workers,
+    frequent_pieces,
+    reduced_precision,
+    token_loss,
+)
 from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
 from tongsa.tasks.inheriting import write_inherited
 from tongsa.text.sentences import split
@@ -180,6 +189,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         self.examples = len(data.train)
         self.selects = selecting_metric(recipe)
         section = recipe.training
+        self.frequent = frequent_pieces(section, data.train.target.ids, data.subwords.target.pad)
         self.order = PairOrder.of(
             data.train, batch_tokens=section.batch_tokens, chunk_tokens=section.chunk_tokens, seed=options.seed
         )
@@ -201,7 +211,7 @@ class TranslationObjective(Objective[Seq2Seq, Batch]):
         with reduced_precision(section, batch.source.device):
             features = model.features(model.encode(batch.source, batch.source_mask), batch.target)
         real = batch.labels != self.data.subwords.target.pad
-        return token_loss(section, features[real], model.projection(), batch.labels[real])
+        return token_loss(section, features[real], model.projection(), batch.labels[real], self.frequent)
 
     def quick_scores(self, model: Seq2Seq, workers: Workers) -> dict[str, Score]:
         total, count = log_loss(model, self.data, workers)

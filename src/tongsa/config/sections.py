@@ -98,8 +98,8 @@ class SubwordsSection:
 
 
 SAMPLED = 0.25
-"""Share of the vocabulary that a sampled softmax covers, besides the labels: half of it are the most frequent pieces, the
-other half is drawn at random."""
+"""Share of the vocabulary that a sampled softmax covers, besides the labels: half of it are the most frequent pieces,
+the other half is drawn at random."""
 
 
 @dataclass(frozen=True, kw_only=True)

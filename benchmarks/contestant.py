@@ -18,7 +18,7 @@ import torch
 import peers
 from tongsa.runs.directory import Run
 from tongsa.training.loop import Callbacks, Step, Trainer
-from tongsa.training.workers import keep_freed_memory, start_workers
+from tongsa.training.workers import start_workers
 
 
 class Over(Exception):
@@ -51,7 +51,6 @@ class Turns:
 
 def tongsa(directory: Path) -> None:
     """As `tongsa train` does once the ids are prepared: its processes, its batches, its loop."""
-    keep_freed_memory()
     run = Run(directory)
     recipe, job = run.read_job()
     with start_workers(recipe.training.processes, run, torch.device(job.device)) as group:

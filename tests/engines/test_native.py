@@ -6,12 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from tongsa.base.errors import UsageError
 from tongsa.config import TransformerSection
 from tongsa.decoding import Search
 from tongsa.decoding.search import aligning_layer
-from tongsa.engines.base import similar_lengths
+from tongsa.engines.base import scored_at_once, similar_lengths
 from tongsa.engines.native import NativeEngine
 from tongsa.models import build
 from tongsa.models.recurrent import RecurrentSection
@@ -65,6 +66,28 @@ def test_scores_are_the_log_probabilities_that_search_found() -> None:
     for hypotheses, log_p in zip(found, scores, strict=True):
         assert len(log_p) == len(hypotheses[0].ids) + 1
         assert sum(log_p) == pytest.approx(hypotheses[0].log_probability, abs=1e-4)
+
+
+def test_many_sentences_are_scored_a_few_at_a_time_and_each_as_if_it_were_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Probabilities of the whole vocabulary for every token of a corpus would fill the memory."""
+    native = engine()
+    at_once: list[int] = []
+    forward = native.model.forward
+
+    def counted(source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+        at_once.append(target.numel())
+        return forward(source, mask, target)
+
+    monkeypatch.setattr(native.model, "forward", counted)
+    generator = torch.Generator().manual_seed(3)
+    given = [torch.randint(2, 11, (1 + i % 17,), generator=generator).tolist() for i in range(150)]
+    together = native.score(given, given[::-1])
+    assert len(at_once) > 1
+    assert max(at_once) <= scored_at_once("cpu") < sum(at_once)
+    for i in (0, 16, 80, 149):
+        assert together[i] == pytest.approx(native.score([given[i]], [given[::-1][i]])[0], abs=1e-5)
 
 
 def test_nothing_in_gives_nothing_out() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import platform
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,14 @@ from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
 from tongsa.training import workers as module
 from tongsa.training.run import _mention_other_gpus, _threads
-from tongsa.training.workers import ProcessGroup, explain_end, process_group, rendezvous, start_workers
+from tongsa.training.workers import (
+    ProcessGroup,
+    explain_end,
+    freed_memory_kept,
+    process_group,
+    rendezvous,
+    start_workers,
+)
 
 
 def test_a_single_process_sums_and_waits_for_nobody() -> None:
@@ -136,6 +145,23 @@ def test_processes_of_torchrun_share_the_cores_of_their_machine(monkeypatch: pyt
     assert _threads(job) == 2
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "16")
     assert _threads(job) == 1
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is told to keep memory")
+def test_freed_memory_is_kept_for_the_time_of_a_training_and_given_back_at_its_end() -> None:
+    with freed_memory_kept():
+        before = resident()
+        tensors = [torch.ones(2**20) for _ in range(64)]  # 256 MB
+        del tensors
+        kept = resident() - before
+    left = resident() - before
+    assert kept > 150 * 2**20
+    assert left < kept - 100 * 2**20
 
 
 def test_other_gpus_are_mentioned_with_the_command_that_uses_them(monkeypatch: pytest.MonkeyPatch) -> None:

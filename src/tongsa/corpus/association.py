@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tongsa.data.lexicon import Lexicon, learn_lexicon
+from tongsa.data.lexicon import Lexicon, cells_of, learn_lexicon
 
 CELLS = 5_000_000
 """Maximum number of word pairs to learn from: bounds time and memory."""
@@ -70,11 +70,12 @@ class Association:
 def learn(pairs: Sequence[tuple[list[str], list[str]]]) -> Association:
     """Learn from pairs of texts; words that occur only once are left out."""
     sources, targets = (_vocabulary([pair[side] for pair in pairs]) for side in (0, 1))
-    left, right, groups, used = _cells(pairs, sources, targets)
-    if not len(left):
+    ids, width = _ids(pairs, sources, targets), len(targets)
+    cells = cells_of(ids, width)
+    if not len(cells.keys):
         return Association({}, frozenset(targets))
-    width = len(targets)
-    lexicon = learn_lexicon(left.astype(np.int64), right.astype(np.int64), groups.astype(np.int64), width)
+    lexicon = learn_lexicon(cells, width)
+    used = pairs[: len(ids)]
     frequency = np.bincount([targets[word] for _, pair in used for word in pair if word in targets], minlength=width)
     usual = (frequency + 1) / (frequency.sum() + width)
     weight = np.log(np.maximum(lexicon.chances, 1e-9) / usual[lexicon.targets])
@@ -86,26 +87,20 @@ def _vocabulary(texts: Sequence[Sequence[str]]) -> dict[str, int]:
     return {word: number for number, word in enumerate(word for word, count in counts.items() if count > 1)}
 
 
-def _cells(
+def _ids(
     pairs: Sequence[tuple[list[str], list[str]]], sources: dict[str, int], targets: dict[str, int]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[tuple[list[str], list[str]]]]:
-    """Every (source word, target word) of every pair, and the index of the target word's occurrence."""
-    left, right, groups = [], [], []
-    cells = group = used = 0
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The words of the first pairs as numbers, each once in a sentence; as many pairs as have CELLS combinations."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    cells = 0
     for source, target in pairs:
         s = np.fromiter((sources[word] for word in set(source) if word in sources), np.int32)
         t = np.fromiter((targets[word] for word in set(target) if word in targets), np.int32)
-        left.append(np.tile(s, len(t)))
-        right.append(np.repeat(t, len(s)))
-        groups.append(np.repeat(np.arange(group, group + len(t), dtype=np.int32), len(s)))
-        group += len(t)
+        found.append((s, t))
         cells += len(s) * len(t)
-        used += 1
         if cells > CELLS:
             break
-    empty = [np.zeros(0, np.int32)]
-    joined = [np.concatenate(parts or empty) for parts in (left, right, groups)]
-    return joined[0], joined[1], joined[2], pairs[:used]
+    return found
 
 
 def _table(lexicon: Lexicon, weight: np.ndarray, sources: list[str], targets: list[str]) -> dict[str, dict[str, float]]:

@@ -7,6 +7,7 @@ seconds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,18 @@ ROUNDS = 4
 CELLS = 8_000_000
 """Most combinations of a source and a target token that are counted, which bounds time and memory."""
 
+IntArray = NDArray[np.integer]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+class Cells(NamedTuple):
+    """Combinations of a source token and a target token of the same pair."""
+
+    keys: Ints
+    """Id of the source token, times the number of target ids, plus id of the target token."""
+    places: NDArray[np.int32]
+    """Index of the target token in the corpus."""
 
 
 class Lexicon(NamedTuple):
@@ -31,36 +42,33 @@ class Lexicon(NamedTuple):
     chances: Floats
 
 
-def learn_lexicon(sources: Ints, targets: Ints, places: Ints, width: int) -> Lexicon:
-    """Learn from all combinations of a source token and a target token of the same pair.
-
-    `places` gives the index in the corpus of each entry of `targets`; target ids are below `width`.
-    """
-    keys, cells = np.unique(sources * width + targets, return_inverse=True)
-    left = keys // width
+def learn_lexicon(cells: Cells, width: int) -> Lexicon:
+    """Learn from all combinations of a source token and a target token of the same pair."""
+    keys, which = np.unique(cells.keys, return_inverse=True)
+    places, left = cells.places, keys // width
     t: Floats = np.ones(len(left))
     for _ in range(ROUNDS):
-        chances = t[cells]
+        chances = t[which]
         chances /= np.bincount(places, chances)[places]
-        counts: Floats = np.bincount(cells, chances, len(left)).astype(np.float64)
+        counts: Floats = np.bincount(which, chances, len(left)).astype(np.float64)
         t = counts / np.bincount(left, counts)[left]
     return Lexicon(left, keys % width, t)
 
 
 def lexicon(pairs: PairIds, width: int) -> Lexicon:
     """Learn from pairs that are evenly spaced in the corpus; the target's vocabulary has `width` pieces."""
-    return learn_lexicon(*_cells(pairs), width)
-
-
-def _cells(pairs: PairIds) -> tuple[Ints, Ints, Ints]:
-    """Return all combinations of a source and a target token of a pair, and the target tokens' indices."""
     size = int((pairs.source.lengths.astype(np.int64) * pairs.target.lengths).sum())
     step = max(1, int(np.ceil(size / CELLS)))
-    sources, targets, places, before = [], [], [], 0
-    for i in range(0, len(pairs), step):
-        source, target = pairs.source[i].astype(np.int64), pairs.target[i].astype(np.int64)
-        sources.append(np.tile(source, len(target)))
-        targets.append(np.repeat(target, len(source)))
-        places.append(np.repeat(np.arange(before, before + len(target)), len(source)))
+    return learn_lexicon(
+        cells_of(((pairs.source[i], pairs.target[i]) for i in range(0, len(pairs), step)), width), width
+    )
+
+
+def cells_of(pairs: Iterable[tuple[IntArray, IntArray]], width: int) -> Cells:
+    """All combinations of a source and a target token of each pair; ids of targets are below `width`."""
+    keys, places, before = [np.empty(0, np.int64)], [np.empty(0, np.int32)], 0
+    for source, target in pairs:
+        keys.append(np.add.outer(target, source.astype(np.int64) * width).ravel())
+        places.append(np.repeat(np.arange(before, before + len(target), dtype=np.int32), len(source)))
         before += len(target)
-    return np.concatenate(sources), np.concatenate(targets), np.concatenate(places)
+    return Cells(np.concatenate(keys), np.concatenate(places))

@@ -33,6 +33,11 @@ class Engine(Protocol):
         """Return the log-probabilities of the tokens of each target, and of its end."""
 
 
+def scored_at_once(device: str) -> int:
+    """Most tokens to score at a time: on a CPU, their scores for the whole vocabulary should fit into the cache."""
+    return 512 if device == "cpu" else 4096
+
+
 def similar_lengths(lengths: Sequence[int], budget: int, most: int | None = None) -> Iterator[list[int]]:
     """Yield batches of indices, longest first, each of at most `budget` padded tokens and `most` sentences."""
     batch: list[int] = []

@@ -17,7 +17,7 @@ import ctranslate2
 
 from tongsa.base.devices import usable_cores
 from tongsa.decoding.search import Hypothesis, Sampling, Search, length_limit, length_penalty, most_attended
-from tongsa.engines.base import cut_note, similar_lengths
+from tongsa.engines.base import cut_note, scored_at_once, similar_lengths
 from tongsa.engines.compiled import CompiledEngines, max_positions
 from tongsa.engines.forks import PerProcess
 from tongsa.runs.card import Card
@@ -160,7 +160,7 @@ class CTranslate2Engine:
         scored = self._translator.score_batch(
             [[self._source[id] for id in sources[i]] for i in within],
             [[self._target[id] for id in targets[i]] for i in within],
-            max_batch_size=self.batch_tokens,
+            max_batch_size=scored_at_once(self._device),
             batch_type="tokens",
             max_input_length=0,
         )

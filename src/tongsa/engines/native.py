@@ -12,7 +12,7 @@ from tongsa.base.errors import UsageError
 from tongsa.decoding.recording import BeamTree, record_beam
 from tongsa.decoding.search import Hypothesis, Search, Special, aligning_layer, most_attended
 from tongsa.decoding.searching import decode
-from tongsa.engines.base import cut_note, similar_lengths
+from tongsa.engines.base import cut_note, scored_at_once, similar_lengths
 from tongsa.engines.forks import after_fork
 from tongsa.models.contracts import Attention, Seq2Seq, token_mask
 from tongsa.models.weights import load_model
@@ -92,7 +92,7 @@ class NativeEngine:
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         found: list[list[float]] = [[] for _ in sources]
         lengths = [max(len(source), len(target)) + 1 for source, target in zip(sources, targets, strict=True)]
-        for places in similar_lengths(lengths, self.batch_tokens):
+        for places in similar_lengths(lengths, scored_at_once(self.device.type)):
             source, mask = self._source([sources[i] for i in places])
             written = [[*self._within_reach(targets[i]), self.special.end] for i in places]
             read = _padded([[self.special.start, *ids[:-1]] for ids in written], self.special.start, self.device)

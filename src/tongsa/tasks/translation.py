@@ -27,6 +27,7 @@ from tongsa.data.noise import Noise
 from tongsa.data.prepare import Prepared, PrepareSettings, prepare_pairs
 from tongsa.data.spill import Pairs, Spill, spilled
 from tongsa.decoding import Search
+from tongsa.engines.base import scored_at_once
 from tongsa.engines.native import NativeEngine
 from tongsa.evaluation.calibration import sentence_quality
 from tongsa.evaluation.contracts import TextMetric
@@ -64,9 +65,6 @@ SELECTS = "bleu"
 """The metric that selects checkpoints if the recipe names none."""
 
 LOSSES = ("log_loss", "perplexity")
-
-VALIDATION_CHUNK_TOKENS = 4096
-"""Number of target tokens whose loss is computed at once in a validation."""
 
 PROMISING = 0.75
 """Loss, in entropies of the tokens without context, from which on translations are worth scoring."""
@@ -271,9 +269,9 @@ def unigram_entropy(sentences: Sentences) -> float:
 def log_loss(model: Seq2Seq, data: Prepared, workers: Workers) -> tuple[float, int]:
     """Sum of -log p over the validation tokens, and their number; only pairs that fit into the model count,
     since learned positions are limited."""
-    tokens = VALIDATION_CHUNK_TOKENS
-    order = PairOrder.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
     device = next(model.parameters()).device
+    tokens = scored_at_once(device.type)
+    order = PairOrder.of(data.valid, batch_tokens=tokens, chunk_tokens=tokens, seed=0)
     sums = torch.zeros(2, dtype=torch.float64)
     longest = np.maximum(order.source_lengths, order.target_lengths)
     for chunk in order.chunks(np.random.default_rng(0))[workers.rank :: workers.size]:

@@ -15,7 +15,6 @@ from tongsa.training.loop import Callbacks, Trainer
 from tongsa.training.workers import (
     WorkerError,
     end_with_main_process,
-    keep_freed_memory,
     process_group,
     rendezvous,
     report_started,
@@ -45,7 +44,6 @@ def main() -> None:
 def _train(run: Run, given: argparse.Namespace, tell: Callable[[str], None]) -> None:
     recipe, job = run.read_job()
     torch.set_num_threads(job.threads)
-    keep_freed_memory()
     report_started(given.rendezvous, given.rank)
     with process_group(given.rank, given.size, rendezvous(given.rendezvous), torch.device(job.device)) as group:
         Trainer(run, recipe, job, group).run(Callbacks(on_split=tell))

@@ -33,7 +33,7 @@ from tongsa.training.checkpoint import Progress, latest, prune, save_checkpoint
 from tongsa.training.memory import TooLargeError, elements, fitting, release_memory
 from tongsa.training.optimizer import FlatOptimizer
 from tongsa.training.validating import SHARE, SHARE_TO_SELECT, ValidationTime
-from tongsa.training.workers import ProcessGroup
+from tongsa.training.workers import ProcessGroup, freed_memory_kept
 
 VALIDATIONS = 20
 """Number of validations and checkpoints in a training, unless the recipe sets the interval; fewer validations if they
@@ -119,6 +119,7 @@ class Trainer:
         self.objective.begin_stage(self.model, self.progress.stage)
         self._began = time.monotonic() - self.progress.seconds
 
+    @freed_memory_kept()
     def run(self, callbacks: Callbacks) -> End:
         """Update until the budget is used, the score stops improving, or the user interrupts."""
         if self._used(self.progress.update, self.progress.seconds) >= 1 or self._out_of_patience():

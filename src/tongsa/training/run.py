@@ -40,7 +40,6 @@ from tongsa.training.loop import Callbacks, End, Trainer
 from tongsa.training.publish import publish
 from tongsa.training.workers import (
     ProcessGroup,
-    keep_freed_memory,
     local_threads,
     process_group,
     start_workers,
@@ -236,7 +235,6 @@ def fit(run: Run, show: Show, device: str = "auto") -> End:
 
     The device is that of the job; under torchrun it must be given, since workers connect before the job is written.
     """
-    keep_freed_memory()
     if is_main():
         put_damaged_aside(run.checkpoints, show.say)
         newest = latest(run.checkpoints)

@@ -303,21 +303,30 @@ def end_with_main_process() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # <malloc.h>
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -2, -3, -4  # <malloc.h>
 
 
-def keep_freed_memory() -> None:
-    """Keep freed memory in the process: a training allocates the same large buffers thousands of times over.
+@contextmanager
+def freed_memory_kept() -> Iterator[None]:
+    """Keep freed memory in the process while a training allocates the same large buffers thousands of times over.
 
-    glibc gives large buffers back to the system at once, which then hands them out again page by zeroed page. Elsewhere
-    than on glibc this does nothing.
+    glibc gives large buffers back to the system at once, which then hands them out again page by zeroed page. At the
+    end of the block, what is free is given back. Elsewhere than on glibc this does nothing.
     """
-    if sys.platform != "linux":
-        return
     try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except AttributeError:  # another C library
+        library = ctypes.CDLL(None)
+        mallopt, malloc_trim = library.mallopt, library.malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library
+        yield
         return
     mallopt(_MMAP_MAX, 0)
     mallopt(_TRIM_THRESHOLD, 2**31 - 1)
     mallopt(_TOP_PAD, 64 << 20)
+    try:
+        yield
+    finally:
+        mallopt(_MMAP_MAX, 65536)
+        mallopt(_MMAP_THRESHOLD, 32 << 20)  # the most that glibc allows
+        mallopt(_TRIM_THRESHOLD, 64 << 20)
+        mallopt(_TOP_PAD, 1 << 20)
+        malloc_trim(0)

@@ -79,6 +79,12 @@ def test_commands_translate_and_evaluate_without_torch(directory: Path, tmp_path
     assert len((tmp_path / "out").read_text(encoding="utf-8").splitlines()) == 5
 
 
+def test_the_native_engine_does_not_import_the_compiler_of_torch(directory: Path) -> None:
+    """It takes another second."""
+    script = TRANSLATE + "assert 'torch' in sys.modules and 'torch._dynamo' not in sys.modules"
+    assert "torch" in imported(script, str(directory), "native", sentences(1)[0][0])
+
+
 def test_an_engine_is_compiled_once_and_then_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TONGSA_CACHE", str(tmp_path / "cache"))
     directory = random_translator(tmp_path / "random")

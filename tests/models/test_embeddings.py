@@ -19,9 +19,9 @@ def test_sinusoids_are_those_of_the_paper(position: int, i: int) -> None:
 
 
 def test_the_table_of_sinusoids_grows_with_the_sequence() -> None:
-    positions = SinusoidalPositions(d_model=8, length=4)
-    torch.testing.assert_close(positions(2, 100), sinusoids(102, 8)[2:])
-    torch.testing.assert_close(positions(0, 3), sinusoids(3, 8))
+    positions = SinusoidalPositions(d_model=8)
+    for first, length in ((0, 1), (2, 700), (600, 1000), (0, 3)):
+        torch.testing.assert_close(positions(first, length), sinusoids(first + length, 8)[first:])
 
 
 def test_sinusoids_are_no_weights() -> None:

@@ -21,7 +21,7 @@ from tongsa.models import architectures_of, build
 from tongsa.models.contracts import Seq2Seq, State, Tree, select, token_mask
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.next_word import NextWordTransformer
-from tongsa.models.weights import named_weights
+from tongsa.models.weights import named_weights, shapes_only
 from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.training.optimizer import FlatOptimizer
@@ -248,6 +248,15 @@ def test_pad_is_never_written_whatever_the_vocabularies(kind: dict[str, Any], ta
     target = torch.tensor([[size - 1, 4, size - 2]] * 2)
     assert model(source, mask, target).shape == (2, 3, size - 1)
     assert model.projection().shape[0] == size
+
+
+@kinds
+def test_a_model_without_values_has_the_shapes_of_one_with_them(kind: dict[str, Any]) -> None:
+    with shapes_only():
+        empty = make(kind, PAD + 1, 30)
+    assert all(parameter.is_meta for parameter in empty.parameters())
+    shapes = [(name, parameter.shape) for name, parameter in empty.named_parameters()]
+    assert shapes == [(name, parameter.shape) for name, parameter in make(kind, PAD + 1, 30).named_parameters()]
 
 
 @kinds

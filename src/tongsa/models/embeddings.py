@@ -10,6 +10,10 @@ from torch import Tensor, nn
 Tables = tuple[nn.Embedding, nn.Embedding, nn.Embedding]
 
 
+FEWEST_POSITIONS = 512
+"""Rows that a table of sinusoids has at least, once it is needed."""
+
+
 def tables(source_size: int, target_size: int | None, width: int, tied: bool) -> Tables:
     """The tables of source, target and output (§3.4); sizes count the pieces and `<pad>`, the last row, which is zero.
 
@@ -55,14 +59,15 @@ class SinusoidalPositions(Positions):
 
     table: Tensor
 
-    def __init__(self, d_model: int, length: int = 512) -> None:
+    def __init__(self, d_model: int) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoids(length, d_model), persistent=False)
+        self.register_buffer("table", torch.empty(0, d_model), persistent=False)
 
     def forward(self, first: int, length: int) -> Tensor:
         if first + length > len(self.table):
-            longer = sinusoids(2 * (first + length), self.table.shape[1])
-            self.table = longer.to(self.table)
+            with torch.inference_mode(False):  # what is made while translating also serves a training
+                longer = sinusoids(max(FEWEST_POSITIONS, 2 * (first + length)), self.table.shape[1])
+                self.table = longer.to(self.table)
         return self.table[first : first + length]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from tongsa.base.errors import DirectoryError
 from tongsa.config import ModelSection
@@ -18,6 +21,31 @@ from tongsa.runs.card import Card
 from tongsa.runs.directory import Run
 from tongsa.runs.weights import read_arrays
 from tongsa.text.subwords import Subwords
+
+
+class _Uninitialised(TorchFunctionMode):
+    """Inside this context, the functions of `torch.nn.init` and those that draw their random numbers do nothing."""
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if function in (Tensor.normal_, Tensor.uniform_) or getattr(function, "__module__", "") == nn.init.__name__:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return function(*args, **(kwargs or {}))
+
+
+@contextmanager
+def shapes_only() -> Iterator[None]:
+    """Inside this context, tensors are made without values: a model that is built has shapes alone.
+
+    PyTorch would import its compiler to initialise weights that have no values, which takes a second.
+    """
+    with torch.device("meta"), _Uninitialised():
+        yield
 
 
 def build_model(config: ModelSection, subwords: Subwords) -> Seq2Seq:
@@ -35,7 +63,7 @@ def load_model(run: Run, card: Card, subwords: Subwords, device: torch.device) -
 
 def read_weights(run: Run, card: Card, make: Callable[[], nn.Module]) -> dict[str, Tensor]:
     """Read the weights of a run directory; an error lists those that do not fit the model that `make` builds."""
-    with torch.device("meta"):  # takes no memory, whatever the card says
+    with shapes_only():  # takes no memory, whatever the card says
         model = make()
     shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     return {name: torch.from_numpy(array) for name, array in read_arrays(run, card, shapes).items()}

@@ -178,6 +178,10 @@ class Task(ABC, Generic[P]):
     def evaluate(self, run: Run, card: Card, weights: Mapping[str, Tensor], device: str) -> Evaluation:
         """Score candidate weights on the validation set."""
 
+    def further_scores(self, card: Card, evaluation: Evaluation) -> Mapping[str, Score]:
+        """Scores of the chosen weights alone, which would take too long for every candidate."""
+        return {}
+
     @abstractmethod
     def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> P:
         """Write the report, print what to do next, and load the result. Card and weights are already written."""

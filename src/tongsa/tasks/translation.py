@@ -132,12 +132,12 @@ class Translation(Task[Translator]):
         calibration = calibrated(translator, read_frequencies(run, data), sources, translations, qualities)
         source_ids = [sentence.ids for sentence in translator.encode(sources)]
         selects = selecting_metric(card.recipe)
-        names = [*TRANSLATION_METRICS, *(name for name in [selects] if name not in (*TRANSLATION_METRICS, *LOSSES))]
-        scores = score(texts, references, card.target, names, sources=sources)
         if selects in LOSSES:
             model = build_model(card.recipe.model, data.subwords).to(choose_device(device)).eval()
             load_weights(model, weights)
-            scores[selects] = mean_metric(selects).corpus(*log_loss(model, data, SingleWorker()))
+            scores = {selects: mean_metric(selects).corpus(*log_loss(model, data, SingleWorker()))}
+        else:
+            scores = score(texts, references, card.target, [selects], sources=sources)
         return Evaluation(
             scores=scores,
             search=translator.search.in_words,
@@ -156,6 +156,13 @@ class Translation(Task[Translator]):
                 )
             ],
         )
+
+    def further_scores(self, card: Card, evaluation: Evaluation) -> dict[str, Score]:
+        sources, references, texts = (
+            [example[key] for example in evaluation.examples] for key in ("source", "reference", "translation")
+        )
+        names = [name for name in TRANSLATION_METRICS if name not in evaluation.scores]
+        return score(texts, references, card.target, names, sources=sources)
 
     def publish(self, run: Run, card: Card, evaluation: Evaluation, device: str, show: Show) -> Translator:
         translator = Translator.load(run.path, device=device)

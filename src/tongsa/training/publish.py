@@ -63,7 +63,7 @@ def publish(run: Run, device: str, show: Show) -> Any:
     evaluation = evaluations[best]
     card = dataclasses.replace(
         card_of(recipe, job, progress, objective.examples, weights=best),
-        scores=evaluation.scores,
+        scores={**evaluation.scores, **task.further_scores(card, evaluation)},
         calibration=evaluation.calibration,
         one_sentence=evaluation.one_sentence,
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-import torch
-
 from tongsa.config import ModelSection, Recipe
 from tongsa.models import build
+from tongsa.models.weights import shapes_only
 
 CLOSE = 0.02
 """Deviation from the wanted number of parameters that is close enough, as a fraction."""
@@ -25,8 +24,8 @@ class Vocabulary:
 
 
 def parameters(section: ModelSection, vocabulary: Vocabulary) -> int:
-    """Number of parameters, counted on the meta device: no memory is allocated."""
-    with torch.device("meta"):
+    """Number of parameters, counted without allocating them."""
+    with shapes_only():
         model = build(section, vocabulary.source, vocabulary.target)
     return sum(parameter.numel() for parameter in model.parameters())
 

@@ -61,8 +61,12 @@ def test_a_sampled_softmax_learns_nearly_what_the_full_one_learns(train_here: Tr
     assert 0 < abs(sampled[-1] - full[-1]) < 0.2, losses
 
 
-def test_processes_that_share_muons_matrices_learn_what_one_learns(train_here: Train, tmp_path: Path) -> None:
+@pytest.mark.parametrize("softmax", ["full", "sampled"])
+def test_processes_that_share_muons_matrices_learn_what_one_learns(
+    train_here: Train, tmp_path: Path, softmax: str
+) -> None:
     settings = {**CONSTANT, "training.optimizer": "muon", "training.peak": "0.001", "training.weight_decay": "20"}
+    settings["training.softmax"] = softmax
     for processes in (1, 2):
         changes = {**settings, "training.processes": str(processes)}
         train_here(tmp_path / str(processes), changes, threads=processes)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -33,15 +35,28 @@ class Steps:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: list[str] = []
         self.minutes: list[float | None] = []
+        self.cores: list[int | None] = []
         self.stops_at: str | None = None
         monkeypatch.setattr(rounds, "_trained", self.train)
         monkeypatch.setattr(rounds, "_synthetic", self.translate)
+        monkeypatch.setattr(rounds, "_loaded", lambda run, options: self.translator("1", *run.path.name.split("-")))
+        monkeypatch.setattr(rounds, "training_beside", self.train_beside)
 
     def train(self, options: TrainOptions, folder: Path, show: object) -> Any:
         name = f"{folder.name}/{options.source}-{options.target}"
         self.done.append(f"{name} with {', '.join((*options.corpora[1:], *options.mix)) or 'nothing'}")
         self.minutes.append(options.minutes)
-        return None if name == self.stops_at else SimpleNamespace(name=name, card=options)
+        self.cores.append(options.threads)
+        return None if name == self.stops_at else self.translator(folder.name, options.source, options.target)
+
+    def translator(self, number: str, source: str, target: str) -> Any:
+        card = SimpleNamespace(source=source, target=target)
+        return SimpleNamespace(name=f"{number}/{source}-{target}", card=card)
+
+    @contextmanager
+    def train_beside(self, options: TrainOptions, run: Run) -> Iterator[Any]:
+        ended = self.train(options, run.path.parent, None)
+        yield SimpleNamespace(wait=lambda: ended is not None, stop=lambda: self.done.append("stopped"))
 
     def translate(self, translator: Any, text: Path, folder: Path, show: object, **how: Any) -> Any:
         kind = f" {how['name']} {how['forward']}" if how else ""
@@ -60,21 +75,54 @@ def test_each_direction_learns_from_what_the_other_made(given: Rounds, monkeypat
     assert given.result == given.out / "2" / "ko-en"
 
 
+@pytest.fixture
+def without_text(given: Rounds) -> Rounds:
+    options = dataclasses.replace(given.options, minutes=10, threads=1, device="cpu")
+    return dataclasses.replace(given, options=options, target_text=None, source_text=None, rounds=1)
+
+
 def test_without_text_the_corpora_are_translated_in_both_directions(
-    given: Rounds, monkeypatch: pytest.MonkeyPatch
+    without_text: Rounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = Steps(monkeypatch)
-    options = dataclasses.replace(given.options, minutes=5)
-    work = dataclasses.replace(given, options=options, target_text=None, source_text=None, rounds=1)
-    assert work.run(Silent()) is not None
-    assert steps.minutes == [5, 5, 15]
-    name = Path(given.options.corpora[0]).name
+    assert without_text.run(Silent()) is not None
+    assert steps.minutes == [2, 2, 6]
+    name = Path(without_text.options.corpora[0]).name
     assert steps.done == [
         "1/en-ko with nothing",
         "1/ko-en with nothing",
         f"2/ko-en with {name}.en by 1/en-ko synthetic-1 False, {name}.ko by 1/ko-en forward-1 True",
     ]
-    assert work.result == given.out / "2" / "ko-en"
+    assert without_text.result == without_text.out / "2" / "ko-en"
+
+
+def test_with_several_cores_both_directions_are_trained_at_once(
+    without_text: Rounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(monkeypatch)
+    options = dataclasses.replace(without_text.options, threads=5)
+    assert dataclasses.replace(without_text, options=options).run(Silent()) is not None
+    assert [step.partition(" ")[0] for step in steps.done] == ["1/en-ko", "1/ko-en", "2/ko-en"]
+    assert steps.minutes == [4, 4, 6]
+    assert steps.cores == [2, 3, 5]
+
+
+@pytest.mark.parametrize(("stops_at", "left"), [("1/ko-en", ["stopped"]), ("1/en-ko", [])])
+def test_of_two_trainings_at_once_either_can_be_interrupted(
+    stops_at: str, left: list[str], without_text: Rounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = Steps(monkeypatch)
+    steps.stops_at = stops_at
+    options = dataclasses.replace(without_text.options, threads=2)
+    assert dataclasses.replace(without_text, options=options).run(Silent()) is None
+    assert steps.done[2:] == left
+
+
+def test_the_minutes_are_those_of_all_rounds(given: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = Steps(monkeypatch)
+    options = dataclasses.replace(given.options, minutes=10)
+    assert dataclasses.replace(given, options=options).run(Silent()) is not None
+    assert steps.minutes == [2.5] * 4
 
 
 def test_an_interrupted_training_ends_the_rounds(given: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +188,7 @@ def test_a_training_learns_from_its_text_in_both_directions(
         (tmp_path / f"few.{code}").write_text("\n".join(lines) + "\n", encoding="utf-8")
     settings = {**SETTINGS, "training.updates": "2", "decoding.max_extra": "2"}
     options = dataclasses.replace(
-        given.options, corpora=(str(tmp_path / "few"),), recipe="tiny", settings=settings, threads=1, device="cpu"
+        given.options, corpora=(str(tmp_path / "few"),), recipe="tiny", settings=settings, threads=2, device="cpu"
     )
     work = Rounds(options=options, out=tmp_path / "out")
     keep_broken_translations(monkeypatch)

@@ -104,7 +104,7 @@ def rounds(
     minutes: Annotated[
         float | None,
         typer.Option(
-            "--minutes", help="Time of each training; without --target-text, the third takes three times as long."
+            "--minutes", help="Time of all trainings together; without --target-text, the last one has three fifths."
         ),
     ] = None,
     seed: Seed = 1,

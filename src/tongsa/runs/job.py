@@ -85,6 +85,13 @@ class TrainOptions:
             raise UsageError(f"--threads must be at least 1, not {self.threads}")
         check_loggers(self.loggers)
 
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> TrainOptions:
+        """Read what `dataclasses.asdict` made of options and JSON stored; earlier versions had fewer of them."""
+        names = ("corpora", "valid", "mix", "silver", "loggers")
+        lists = {name: tuple(map(str, values[name])) for name in names if name in values}
+        return cls(**{**values, **lists})
+
     @property
     def begins_with(self) -> str | None:
         """The run directory whose weights this training starts from, fully or partly."""
@@ -111,8 +118,6 @@ class Job:
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]
-        names = ("corpora", "valid", "mix", "silver", "loggers")
-        lists = {name: tuple(map(str, given[name])) for name in names if name in given}
         return cls(
-            options=TrainOptions(**{**given, **lists}), device=str(values["device"]), threads=int(values["threads"])
+            options=TrainOptions.from_values(given), device=str(values["device"]), threads=int(values["threads"])
         )

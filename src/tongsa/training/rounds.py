@@ -8,7 +8,7 @@
 
 Without further text, the corpora are translated themselves (data diversification, Nguyen et al. 2020):
 
-    out/1/de-en, out/1/en-de  trained on the corpora alone
+    out/1/de-en, out/1/en-de  trained on the corpora alone, at the same time if there are two cores
     out/1/synthetic-1-en-de   the German of the first corpus, with sources that out/1/de-en made
     out/1/forward-1-en-de     its English, with targets that out/1/en-de made
     out/2/en-de               trained on the corpora and all these pairs, for longer: the translator
@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from tongsa.base.devices import device_name, usable_cores
 from tongsa.base.errors import UsageError
 from tongsa.base.files import make_directory, replacing
 from tongsa.base.progress import Show
@@ -30,6 +31,7 @@ from tongsa.corpus.synthetic import TAG, Synthetic
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.text.lines import read_lines
+from tongsa.training.beside import training_beside
 from tongsa.training.run import train_with
 from tongsa.translation.options import TranslateOptions
 from tongsa.translation.translator import Translator
@@ -37,8 +39,8 @@ from tongsa.translation.translator import Translator
 BLOCK = 4096
 """Lines translated at a time."""
 
-LONGER = 3
-"""How many times as long as each of the first two the third training of a diversification takes."""
+FIRST = 0.4
+"""Share of the time in which a diversification trains its first two translators; the third one has the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,8 @@ class Rounds:
     """What is trained, in how many rounds, from which text in one language."""
 
     options: TrainOptions
-    """Of the direction that is wanted; the other one is trained with the same recipe, budget and seed."""
+    """Of the direction that is wanted; the other one is trained with the same recipe and seed. The minutes are those of
+    all trainings together."""
     out: Path
     target_text: Path | None = None
     """Text in the target language; without it, the corpora themselves are translated."""
@@ -101,7 +104,8 @@ class Rounds:
         return self._diversify(show) if self.target_text is None else self._take_turns(self.target_text, show)
 
     def _take_turns(self, target_text: Path, show: Show) -> Translator | None:
-        wanted, other = self.options, reverse(self.options)
+        wanted = for_a_share(self.options, 1 / (2 * self.rounds))
+        other = reverse(wanted)
         forward: Translator | None = None
         for number in range(1, self.rounds + 1):
             folder = self.out / str(number)
@@ -121,22 +125,17 @@ class Rounds:
     def _diversify(self, show: Show) -> Translator | None:
         """Translate the corpora in both directions, and train with all these pairs as if they were real."""
         wanted, folder = self.options, self.out / "1"
-        backward = _trained(reverse(wanted), folder, show)
-        forward = _trained(wanted, folder, show) if backward else None
-        if backward is None or forward is None:
+        both = _both_trained(wanted, folder, show)
+        if both is None:
             return None
         made: list[Path] = []
         for number, corpus in enumerate(wanted.corpora, start=1):
-            for translator, is_forward in ((backward, False), (forward, True)):
+            for translator, is_forward in zip(both, (False, True), strict=True):
                 text = Path(f"{corpus}.{translator.card.source}")
                 name = f"{'forward' if is_forward else 'synthetic'}-{number}"
                 made.append(_synthetic(translator, text, folder, show, name=name, forward=is_forward, tag=""))
-        everything = dataclasses.replace(
-            wanted,
-            corpora=(*wanted.corpora, *map(str, made)),
-            minutes=LONGER * wanted.minutes if wanted.minutes else None,
-        )
-        return _trained(everything, self.out / "2", show)
+        everything = dataclasses.replace(wanted, corpora=(*wanted.corpora, *map(str, made)))
+        return _trained(for_a_share(everything, 1 - FIRST), self.out / "2", show)
 
 
 def reverse(options: TrainOptions) -> TrainOptions:
@@ -144,19 +143,67 @@ def reverse(options: TrainOptions) -> TrainOptions:
     return dataclasses.replace(options, source=options.target, target=options.source)
 
 
+def for_a_share(options: TrainOptions, share: float) -> TrainOptions:
+    """The options of one of several trainings, which has this share of their minutes."""
+    return dataclasses.replace(options, minutes=options.minutes * share if options.minutes else None)
+
+
 def _mixed(options: TrainOptions, pairs: Path | None) -> TrainOptions:
     return dataclasses.replace(options, mix=(str(pairs),) if pairs else ())
 
 
+def _both_trained(options: TrainOptions, folder: Path, show: Show) -> tuple[Translator, Translator] | None:
+    """Translators of the other direction and of the one that is wanted.
+
+    On a CPU they are trained at the same time, each on half of the cores: two trainings have nothing to exchange.
+    """
+    cores = options.threads or usable_cores()
+    if cores == 1 or device_name(options.device) != "cpu":
+        half = for_a_share(options, FIRST / 2)
+        backward = _trained(reverse(half), folder, show)
+        forward = _trained(half, folder, show) if backward else None
+        return (backward, forward) if backward and forward else None
+    both = for_a_share(options, FIRST)
+    here = dataclasses.replace(both, threads=cores - cores // 2)
+    beside = reverse(dataclasses.replace(both, threads=cores // 2))
+    run = _run(beside, folder)
+    if _is_finished(run):
+        if _trained(here, folder, show) is None:
+            return None
+    else:
+        show.say(f"training {run.path} at the same time, of which nothing is shown")
+        make_directory(folder)
+        with training_beside(beside, run) as other:
+            if _trained(here, folder, show) is None:
+                other.stop()
+                return None
+            if not other.wait():
+                return None
+    # loaded with all cores, which are theirs now
+    return _loaded(run, options), _loaded(_run(here, folder), options)
+
+
 def _trained(options: TrainOptions, folder: Path, show: Show) -> Translator | None:
     """Train one direction, if that is not done yet."""
-    run = Run(folder / f"{options.source}-{options.target}")
-    if run.examples_file.is_file():  # written at the very end
-        return Translator.load(run.path, device=options.device, threads=options.threads)
+    run = _run(options, folder)
+    if _is_finished(run):
+        return _loaded(run, options)
     show.say(f"training {run.path}")
     make_directory(folder)
     found: Translator | None = train_with(options, run, show, resume=True)
     return found
+
+
+def _run(options: TrainOptions, folder: Path) -> Run:
+    return Run(folder / f"{options.source}-{options.target}")
+
+
+def _is_finished(run: Run) -> bool:
+    return run.examples_file.is_file()  # written at the very end
+
+
+def _loaded(run: Run, options: TrainOptions) -> Translator:
+    return Translator.load(run.path, device=options.device, threads=options.threads)
 
 
 def _synthetic(

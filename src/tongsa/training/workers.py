@@ -287,13 +287,18 @@ def explain_end(code: int) -> tuple[str, str]:
 
 
 def end_with_main_process() -> None:
-    """In a worker: leave Ctrl-C and SIGTERM to the main process, which stops all workers, and never outlive it.
-
-    Standard input is a pipe whose other end only the main process has: it ends when that process does, however it
-    ends, on every system, and also if a launcher stands between the two (as in a venv on Windows).
-    """
+    """In a worker: leave Ctrl-C and SIGTERM to the main process, which stops all workers, and never outlive it."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    end_with_input()
+
+
+def end_with_input() -> None:
+    """End this process when its standard input ends.
+
+    That is a pipe whose other end only the main process has: it ends when that process does, however it ends, on every
+    system, and also if a launcher stands between the two (as in a venv on Windows).
+    """
 
     def wait() -> None:
         while os.read(0, 1):

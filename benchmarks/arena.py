@@ -22,7 +22,7 @@ from tongsa.data.spill import spilled
 from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
-from tongsa.training.run import chunk_tokens
+from tongsa.training.fitting import chunk_tokens
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[1] / "shared" / "data"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +123,38 @@ def test_the_softmax_is_sampled_unless_told_otherwise() -> None:
     text = Situation(pairs=5000, characters=500_000)
     assert choose_recipe(text, {}).recipe.training.softmax == "sampled"
     assert choose_recipe(text, {"training.softmax": "full"}).recipe.training.softmax == "full"
+
+
+CAPTIONS = Situation(pairs=29_000, characters=3_800_000, minutes=30, speed=2e11, can_diversify=True)
+"""Multi30k on two fast cores."""
+
+
+def test_little_text_and_much_time_are_translated_by_their_own_translators() -> None:
+    choice = choose_recipe(CAPTIONS, {})
+    assert choice.recipe.training.diversify
+    assert any("two translators" in reason for reason in choice.reasons)
+    plain = choose_recipe(CAPTIONS, {"training.diversify": "false"}).recipe
+    assert not plain.training.diversify
+    assert (choice.recipe.subwords, choice.recipe.model.d_model) == (plain.subwords, plain.model.d_model)
+    assert choice.recipe.model.dropout < plain.model.dropout  # each pair is seen less often
+    assert choice.recipe.training.updates > plain.training.updates
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"minutes": 3},
+        {"minutes": None},
+        {"pairs": 216_000, "characters": 31_000_000},
+        {"speed": 1e10},
+        {"gpu": True},
+        {"can_diversify": False},
+    ],
+)
+def test_otherwise_they_are_not(changes: dict[str, Any]) -> None:
+    assert not choose_recipe(replace(CAPTIONS, **changes), {}).recipe.training.diversify
+
+
+def test_they_are_if_a_setting_says_so() -> None:
+    short = replace(CAPTIONS, minutes=3)
+    assert choose_recipe(short, {"training.diversify": "true"}).recipe.training.diversify

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,26 +11,33 @@ from tests.training.conftest import SETTINGS
 
 from tongsa.base.errors import TrainingError
 from tongsa.base.progress import Silent
+from tongsa.models.weights import read_tensors
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.training.beside import TrainingBeside, training_beside
-from tongsa.training.checkpoint import latest
-from tongsa.training.run import train_with
+from tongsa.training.checkpoint import WEIGHTS, latest
+from tongsa.training.fitting import fit
+from tongsa.training.run import prepare
+
+Prepare = Callable[[str, dict[str, str]], Run]
+
+ENDLESS = {"training.updates": "1000000", "training.checkpoint_every": "1"}
 
 
 @pytest.fixture
-def options(corpus: Path) -> TrainOptions:
-    settings = {**SETTINGS, "training.updates": "3"}
-    return TrainOptions(
-        corpora=(str(corpus),), source="ko", target="en", valid=(str(corpus),), recipe="tiny", settings=settings,
-        threads=1, device="cpu",
-    )  # fmt: skip
+def prepared(corpus: Path, tmp_path: Path) -> Prepare:
+    """Makes run directories that can be trained."""
 
+    def make(name: str, changes: dict[str, str]) -> Run:
+        run = Run(tmp_path / name)
+        options = TrainOptions(
+            corpora=(str(corpus),), source="ko", target="en", valid=(str(corpus),), recipe="tiny",
+            settings={**SETTINGS, **changes}, threads=1, device="cpu",
+        )  # fmt: skip
+        prepare(run, options, Silent())
+        return run
 
-@pytest.fixture
-def endless(options: TrainOptions) -> TrainOptions:
-    settings = {**options.settings, "training.updates": "1000000", "training.checkpoint_every": "1"}
-    return dataclasses.replace(options, settings=settings)
+    return make
 
 
 def wait_for_an_update(run: Run) -> None:
@@ -38,32 +45,34 @@ def wait_for_an_update(run: Run) -> None:
         time.sleep(0.05)
 
 
-def test_it_trains_the_same_weights_as_this_process(options: TrainOptions, tmp_path: Path) -> None:
-    there, here = Run(tmp_path / "there"), Run(tmp_path / "here")
-    with training_beside(options, there) as other:
-        train_with(options, here, Silent())
+def test_it_trains_the_same_weights_as_this_process(prepared: Prepare) -> None:
+    there, here = prepared("there", {"training.updates": "3"}), prepared("here", {"training.updates": "3"})
+    with training_beside(there) as other:
+        fit(here, Silent())
         assert other.wait()
-    assert there.weights_file.read_bytes() == here.weights_file.read_bytes()
+    trained = [latest(run.checkpoints) for run in (there, here)]
+    weights = [read_tensors(each.folder / WEIGHTS) for each in trained if each]
+    assert len(weights) == 2
+    assert all(weights[0][name].equal(weights[1][name]) for name in weights[1])
 
 
-def test_stopped_it_saves_everything_and_can_continue(endless: TrainOptions, tmp_path: Path) -> None:
-    run = Run(tmp_path / "run")
-    with training_beside(endless, run) as other:
+def test_stopped_it_saves_everything_and_can_continue(prepared: Prepare) -> None:
+    run = prepared("run", ENDLESS)
+    with training_beside(run) as other:
         wait_for_an_update(run)
         other.stop()
         assert not other.wait()
     newest = latest(run.checkpoints)
     assert newest is not None
     assert newest.progress().update == newest.update
-    assert not run.card_file.is_file()
 
 
-def test_an_error_beside_it_stops_it(endless: TrainOptions, tmp_path: Path) -> None:
-    run = Run(tmp_path / "run")
+def test_an_error_beside_it_stops_it(prepared: Prepare) -> None:
+    run = prepared("run", ENDLESS)
     kept: list[TrainingBeside] = []
 
     def fail() -> None:
-        with training_beside(endless, run) as other:
+        with training_beside(run) as other:
             kept.append(other)
             wait_for_an_update(run)
             raise ZeroDivisionError
@@ -73,9 +82,9 @@ def test_an_error_beside_it_stops_it(endless: TrainOptions, tmp_path: Path) -> N
     assert not kept[0].wait()
 
 
-def test_it_does_not_outlive_the_main_process(endless: TrainOptions, tmp_path: Path) -> None:
-    run = Run(tmp_path / "run")
-    with training_beside(endless, run) as other:
+def test_it_does_not_outlive_the_main_process(prepared: Prepare) -> None:
+    run = prepared("run", ENDLESS)
+    with training_beside(run) as other:
         wait_for_an_update(run)
         assert other._process.stdin
         other._process.stdin.close()  # as the system does when the main process is gone
@@ -84,8 +93,8 @@ def test_it_does_not_outlive_the_main_process(endless: TrainOptions, tmp_path: P
     assert latest(run.checkpoints) is not None
 
 
-def test_its_error_is_told(options: TrainOptions, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    wrong = dataclasses.replace(options, corpora=(str(tmp_path / "nothing"),))
-    with training_beside(wrong, Run(tmp_path / "run")) as other, pytest.raises(TrainingError, match="exit code 2"):
+def test_its_error_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    run = Run(tmp_path / "nothing")
+    with training_beside(run) as other, pytest.raises(TrainingError, match="exit code 2"):
         other.wait()
-    assert "nothing" in capfd.readouterr().err
+    assert "holds no training" in capfd.readouterr().err

@@ -10,7 +10,7 @@ from tongsa.models import architectures_of, build
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.loss import linear_cross_entropy
 from tongsa.models.neural_gpu import MOST_KEPT
-from tongsa.training.run import resolved
+from tongsa.training.fitting import resolved
 
 GIGABYTE = 1e9
 LOADED = 0.35 * GIGABYTE

@@ -13,9 +13,9 @@ from tongsa.config import Recipe
 from tongsa.models.speed import training_speed
 from tongsa.runs.directory import Run
 from tongsa.runs.log import read_log
-from tongsa.training import run as running
+from tongsa.training import fitting
 from tongsa.training.checkpoint import checkpoints
-from tongsa.training.run import resolved
+from tongsa.training.fitting import resolved
 
 Train = Callable[..., object]
 
@@ -80,15 +80,15 @@ def test_processes_that_share_muons_matrices_learn_what_one_learns(
 def test_the_precision_is_decided_once_and_kept(
     train_here: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: bool, chosen: str
 ) -> None:
-    monkeypatch.setattr(running, "bfloat16_is_faster", lambda: faster)
+    monkeypatch.setattr(fitting, "bfloat16_is_faster", lambda: faster)
     train_here(tmp_path / "a", {**CONSTANT, "training.precision": "auto", "training.updates": "1"})
-    monkeypatch.setattr(running, "bfloat16_is_faster", lambda: not faster)
+    monkeypatch.setattr(fitting, "bfloat16_is_faster", lambda: not faster)
     train_here(tmp_path / "a", {"training.updates": "2"}, resume=True)
     assert Run(tmp_path / "a").read_job()[0].training.precision == chosen
 
 
 def test_a_gpu_keeps_float32_unless_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "bfloat16_is_faster", lambda: True)
+    monkeypatch.setattr(fitting, "bfloat16_is_faster", lambda: True)
     assert resolved(Recipe(), 1, torch.device("cuda")).training.precision == "float32"
     told = Recipe().with_settings({"training.precision": "bfloat16"})
     assert resolved(told, 1, torch.device("cuda")).training.precision == "bfloat16"

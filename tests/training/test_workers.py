@@ -18,7 +18,7 @@ from tongsa.base.progress import Silent
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
 from tongsa.training import workers as module
-from tongsa.training.run import _mention_other_gpus, _threads
+from tongsa.training.fitting import _mention_other_gpus, _threads
 from tongsa.training.workers import (
     ProcessGroup,
     explain_end,

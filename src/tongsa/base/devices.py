@@ -55,6 +55,10 @@ def device_name(name: str) -> str:
     return name
 
 
+def started_by_torchrun() -> bool:
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let PyTorch compute with one thread for the duration of the block."""

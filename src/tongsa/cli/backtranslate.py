@@ -85,14 +85,7 @@ def rounds(
     source: Annotated[str, typer.Option("--from", help="Code of the source language, for example en.")],
     target: Annotated[str, typer.Option("--to", help="Code of the target language, for example de.")],
     out: Annotated[Path, typer.Option("--out", help="Directory for all trainings and synthetic pairs.")],
-    target_text: Annotated[
-        Path | None,
-        typer.Option(
-            "--target-text",
-            help="Text in the target language, a sentence a line. Without it, the corpora are translated in both "
-            "directions, and a third training learns from all of it.",
-        ),
-    ] = None,
+    target_text: Annotated[Path, typer.Option("--target-text", help="Text in the target language, a sentence a line.")],
     source_text: Annotated[
         Path | None, typer.Option("--source-text", help="Text in the source language: needed for further rounds.")
     ] = None,
@@ -103,9 +96,7 @@ def rounds(
     valid: Valid = None,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            "--minutes", help="Time of all trainings together; without --target-text, the last one has three fifths."
-        ),
+        typer.Option("--minutes", help="Time of all trainings together."),
     ] = None,
     seed: Seed = 1,
     *,

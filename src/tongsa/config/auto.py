@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tongsa.config import Recipe, merge, parse_settings
 from tongsa.config.presets import PRESETS
-from tongsa.config.sections import SAMPLED
+from tongsa.config.sections import FIRST, SAMPLED
 
 CHARACTERS_PER_TOKEN = 3.5
 """With a vocabulary of some thousand pieces; Korean has fewer, so its epochs are overestimated."""
@@ -41,6 +41,12 @@ DECAY_EPOCHS = 3.0
 FEW_EPOCHS = 10.0
 """Below this there is no weight decay: text that is seen so seldom is not learnt by heart."""
 
+DIVERSIFY_EPOCHS = 25.0
+"""From this on a text is translated by its own translators: new pairs teach more than reading the same ones again."""
+
+DIRECTIONS = 3
+"""Times as many pairs as the text has: the real ones, and its translations in both directions."""
+
 MOST_DECAY = 2.0
 """What 2,000 pairs get; more was not tried."""
 
@@ -55,6 +61,8 @@ class Situation:
     gpu: bool = False
     minutes: float | None = None
     """The budget; None if there is none."""
+    can_diversify: bool = False
+    """Whether the text can be translated by its own translators (`training.diversify`)."""
     speed: float = 6e10
     """Floating-point operations per second that a training makes on this machine."""
 
@@ -83,7 +91,9 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         return _choose_base(situation, settings)
     size = _vocabulary(situation)
     name = _model(situation, size)
-    planned = min(_epochs(situation.pairs) * situation.tokens, _tokens_in_time(situation, name, size))
+    diversify = _diversifies(situation, name, size, settings)
+    given, situation = situation, _diversified(situation) if diversify else situation
+    planned = _planned(situation, name, size)
     epochs = planned / situation.tokens
     batch = _rounded(min(LARGEST_BATCH, max(SMALLEST_BATCH, planned / UPDATES)), 256)
     updates = max(300, round(planned / batch))
@@ -95,6 +105,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
         "training": {
             **({} if another else {"initial_weights": "lexicon"}),
             "softmax": "sampled",
+            "diversify": diversify,
             **({} if another or "training.optimizer" in settings else _muon(name, epochs, updates)),
             "batch_tokens": batch,
             "warmup": max(30, min(1000, updates // 25)),
@@ -107,13 +118,46 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
     minutes = planned * operations_per_token(name, size) / situation.speed / 60
     decay = f", weight decay {recipe.training.weight_decay:g}" if recipe.training.weight_decay else ""
     reasons = [
-        f"model {name}: {situation.pairs:,} pairs, {_in_words(situation)}",
-        f"vocabulary {recipe.subwords.size:,}: {situation.characters:,} characters of text",
+        f"model {name}: {given.pairs:,} pairs, {_in_words(given)}",
+        f"vocabulary {recipe.subwords.size:,}: {given.characters:,} characters of text",
+        *_why_diversified(given, name, size, diversify),
         f"dropout {recipe.model.dropout}{decay}: about {epochs:,.1f} epochs",
         f"updates of {recipe.training.batch_tokens:,} target tokens, at most {recipe.training.updates:,}: "
         f"about {max(minutes, 1):,.0f} min here",
     ]
     return Choice(recipe=recipe, reasons=reasons)
+
+
+def _planned(situation: Situation, name: str, vocabulary: int) -> float:
+    """Target tokens that a training reads: those of all epochs, or as many as the time allows."""
+    return min(_epochs(situation.pairs) * situation.tokens, _tokens_in_time(situation, name, vocabulary))
+
+
+def _diversifies(situation: Situation, name: str, vocabulary: int, settings: Mapping[str, str]) -> bool:
+    """Whether the text is translated by its own translators: little text, and time to read it many times."""
+    if "training.diversify" in settings:
+        return settings["training.diversify"] == "true"
+    if not situation.can_diversify or situation.minutes is None or situation.gpu:
+        return False
+    return _planned(situation, name, vocabulary) >= DIVERSIFY_EPOCHS * situation.tokens
+
+
+def _diversified(situation: Situation) -> Situation:
+    """The situation of the training that learns from the made pairs too."""
+    return replace(
+        situation,
+        pairs=DIRECTIONS * situation.pairs,
+        characters=DIRECTIONS * situation.characters,
+        minutes=situation.minutes and (1 - FIRST) * situation.minutes,
+    )
+
+
+def _why_diversified(situation: Situation, name: str, vocabulary: int, diversify: bool) -> list[str]:
+    if not diversify:
+        return []
+    epochs = _planned(situation, name, vocabulary) / situation.tokens
+    first = f"{FIRST:.0%} of the time is for two translators that translate it"
+    return [f"made pairs besides: the text would be read {epochs:,.0f} times; {first}"]
 
 
 def _choose_base(situation: Situation, settings: Mapping[str, str]) -> Choice:

@@ -102,6 +102,10 @@ SAMPLED = 0.25
 the other half is drawn at random."""
 
 
+FIRST = 0.4
+"""With `training.diversify`: share of the time for the first two translators; the training itself has the rest."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingSection:
     """How the model is trained."""
@@ -128,6 +132,9 @@ class TrainingSection:
     """epsilon_ls (§5.4)."""
     softmax: Literal["full", "sampled"] = "full"
     """Softmax of the loss: over all pieces, or estimated from the frequent ones, the labels and a sample; faster."""
+    diversify: bool = False
+    """Translate the text by two translators trained on it, one for each direction, and learn from these pairs too; a
+    part of the budget is for them; translation."""
     noise: float = 0.0
     """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing, joined lines); translation."""
     beta1: float = 0.9

@@ -22,6 +22,17 @@ from tongsa.text.lines import read_lines
 TAG = "<BT>"
 
 
+def fault_of(original: str, translation: str, language: str, other: str) -> str | None:
+    """Why a text and a translator's translation of it are no pair to learn from; None if they are one."""
+    if not original.strip() or not translation.strip():
+        return "with an empty side"
+    if is_loop(original, translation):
+        return "with a translation that repeats itself"
+    if foreign_text(original, translation, language, other):
+        return "with a translation that is a copy or in another script"
+    return None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
     """Text and its translations, line by line."""
@@ -45,21 +56,12 @@ class Synthetic:
                 raise CorpusError(f"{self.translations} does not have as many lines as {self.text}")
             tally.seen += 1
             where = Place(self.text, number)
-            if reason := self._broken(original, translation):
+            if reason := fault_of(original, translation, self.language, self.other):
                 tally.drop(reason, where)
             elif self.forward:
                 yield Pair(original, translation, where)
             else:
                 yield Pair(f"{self.tag} {translation}".lstrip(), original, where)
-
-    def _broken(self, original: str, translation: str) -> str | None:
-        if not original.strip() or not translation.strip():
-            return "with an empty side"
-        if is_loop(original, translation):
-            return "with a translation that repeats itself"
-        if foreign_text(original, translation, self.language, self.other):
-            return "with a translation that is a copy or in another script"
-        return None
 
     def write(self, out: Path) -> Tally:
         """Write the pairs; return counts of those read and left out."""

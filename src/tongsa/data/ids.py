@@ -9,7 +9,7 @@ A folder holds one split of a corpus:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
@@ -58,6 +58,13 @@ class Sentences:
         ids = np.memmap(folder / f"{side}.ids", dtype=dtype, mode="r") if offsets[-1] else np.empty(0, dtype)
         return cls(ids, offsets)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Sentences]) -> Sentences:
+        """The sentences of several, one after the other, in memory."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        ids = np.concatenate([part.ids for part in parts])
+        return cls(ids, np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)]))
+
 
 @dataclass(frozen=True)
 class PairIds:
@@ -68,6 +75,28 @@ class PairIds:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @property
+    def swapped(self) -> PairIds:
+        """The pairs of the other direction."""
+        return PairIds(self.target, self.source)
+
+    @classmethod
+    def joined(cls, parts: Sequence[PairIds]) -> PairIds:
+        """The pairs of several splits in the same vocabulary, one after the other, in memory."""
+        sides = ([part.source for part in parts], [part.target for part in parts])
+        return cls(*map(Sentences.joined, sides))
+
+    def store(self, folder: Path, key: str) -> None:
+        """Write the pairs as `open` reads them."""
+        sides = {"source": self.source, "target": self.target}
+        about = {"key": key, "pairs": len(self), "dtype": {side: str(each.ids.dtype) for side, each in sides.items()}}
+        with replacing(folder) as temporary:
+            temporary.mkdir()
+            for side, sentences in sides.items():
+                sentences.ids.tofile(temporary / f"{side}.ids")
+                sentences.offsets.tofile(temporary / f"{side}.offsets")
+            (temporary / ABOUT).write_text(json.dumps(about))
 
     @classmethod
     def open(cls, folder: Path) -> PairIds:

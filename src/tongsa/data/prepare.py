@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,6 +27,11 @@ from tongsa.data.spill import FEWEST, MOST_HELD_OUT, Pairs, Spill
 from tongsa.formats.pairs import Pair, Tally
 from tongsa.text.lines import tidy
 from tongsa.text.subwords import Subwords, learn
+
+VALIDATION = "valid.jsonl"
+
+DIVERSIFIED = "diversified"
+"""Folder of the training pairs together with those that were made of them, if there are any."""
 
 SAMPLE_BLOCK = 20_000
 """Lines given to SentencePiece at a time."""
@@ -67,9 +72,10 @@ class Prepared:
     @classmethod
     def open(cls, directory: Path) -> Prepared:
         data = directory / "data"
-        lines = (data / "valid.jsonl").read_text(encoding="utf-8").split("\n")
+        lines = (data / VALIDATION).read_text(encoding="utf-8").split("\n")
+        with_made = data / DIVERSIFIED
         return cls(
-            PairIds.open(data / "train"),
+            PairIds.open(with_made if with_made.is_dir() else data / "train"),
             PairIds.open(data / "valid"),
             [(source, target) for source, target in (json.loads(line) for line in lines if line)],
             Subwords.load(directory),
@@ -87,6 +93,19 @@ def prepare_pairs(text: Spill, valid: Pairs | None, settings: PrepareSettings) -
     _write_training_ids(text, split, subwords, key, settings)
     _write_validation(_validation_pairs(text, valid, split), subwords, key, text.seed, settings)
     return Prepared.open(settings.directory)
+
+
+def write_again(prepared: Prepared, directory: Path, *, swapped: bool) -> None:
+    """Write what was prepared into another directory, perhaps as pairs of the other direction."""
+    subwords, data = prepared.subwords, directory / "data"
+    (Subwords(subwords.target, subwords.source) if swapped else subwords).save(directory)
+    for name, pairs in (("train", prepared.train), ("valid", prepared.valid)):
+        (pairs.swapped if swapped else pairs).store(data / name, key="")
+    write_atomically(data / VALIDATION, _lines(pair[::-1] if swapped else pair for pair in prepared.valid_text))
+
+
+def _lines(texts: Iterable[tuple[str, ...]]) -> str:
+    return "".join(json.dumps(pair, ensure_ascii=False) + "\n" for pair in texts)
 
 
 def _hold_out(text: Spill, settings: PrepareSettings) -> Split:
@@ -196,7 +215,7 @@ def _write_validation(found: _Validation, subwords: Subwords, key: str, seed: in
     chosen = [pair for pair in drawn if tidy(pair.source) and tidy(pair.target)]
     if not chosen:
         raise CorpusError(f"{found.name} has no pairs to validate on", *found.tally.lines())
-    texts = "".join(json.dumps([pair.source, pair.target], ensure_ascii=False) + "\n" for pair in chosen)
+    texts = _lines((pair.source, pair.target) for pair in chosen)
     # Every pair counts for the score, so none is left out for its length.
     unlimited = dataclasses.replace(settings.section, max_tokens=1 << 30, max_ratio=0.0)
     text_key = blake2b(texts.encode(), digest_size=16, key=key.encode()[:64]).hexdigest()
@@ -211,7 +230,7 @@ def _write_validation(found: _Validation, subwords: Subwords, key: str, seed: in
             tally=Tally(),
             advance=lambda count: None,
         )
-    write_atomically(settings.data / "valid.jsonl", texts)
+    write_atomically(settings.data / VALIDATION, texts)
     settings.show.say(f"validating on {len(chosen):,} pairs")
 
 

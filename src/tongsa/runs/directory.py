@@ -171,6 +171,11 @@ class Run:
         """The trainings of a search, until it has ended."""
         return self.path / "tune"
 
+    @property
+    def diversify_folder(self) -> Path:
+        """The trainings of the translators that make further pairs of the text, until they are made."""
+        return self.path / "diversify"
+
     def read_card(self) -> Card:
         """Read the card, of any version; every problem with it is a DirectoryError."""
         path = self.card_file
@@ -337,14 +342,8 @@ class Run:
         if not self.path.is_dir():
             return
         files = [self.card_file, self.weights_file, self.recipe_file, self.job_file, self.log_file, self.report_file]
-        files += [
-            self.examples_file,
-            self.domains_file,
-            *self._files_beside(),
-            self.lock_file,
-            *Subwords.files(self.path),
-            *(self.tune_file.with_suffix(ending) for ending in (".json", ".html", ".toml")),
-        ]
+        files += [self.examples_file, self.domains_file, self.lock_file, *self._files_beside()]
+        files += [*Subwords.files(self.path), *(self.tune_file.with_suffix(e) for e in (".json", ".html", ".toml"))]
         folders = [
             self.checkpoints,
             self.path / "tensorboard",
@@ -353,6 +352,7 @@ class Run:
             self.damaged_data,
             self.distilled,
             self.tune_folder,
+            self.diversify_folder,
         ]
         others = [path for path in sorted(self.path.iterdir()) if path not in (*files, *folders)]
         if others:

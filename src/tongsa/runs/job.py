@@ -14,6 +14,9 @@ from tongsa.base.errors import UsageError
 from tongsa.runs.card import TRANSLATION
 from tongsa.runs.loggers import check_loggers
 
+SHORTEST = 0.01
+"""Minutes that a training has if the rest of its budget is used up."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
@@ -107,6 +110,15 @@ class Job:
     """cpu, or a GPU by its number."""
     threads: int
     """Threads of each worker process."""
+    spent: float | None = None
+    """Minutes of the budget that the translators took which made further pairs (`training.diversify`); None without
+    such pairs, or before they are made."""
+
+    @property
+    def minutes(self) -> float | None:
+        """Time of the training itself; None trains for `training.updates`."""
+        minutes = self.options.minutes
+        return minutes and max(minutes - (self.spent or 0.0), SHORTEST)
 
     def to_json(self) -> str:
         return json.dumps(sealed(dataclasses.asdict(self)), indent=2, ensure_ascii=False) + "\n"
@@ -118,6 +130,10 @@ class Job:
         given = dict(values["options"]) if "options" in values else dict(values)
         if "options" not in values:
             del given["device"], given["threads"]
+        spent = values.get("spent")
         return cls(
-            options=TrainOptions.from_values(given), device=str(values["device"]), threads=int(values["threads"])
+            options=TrainOptions.from_values(given),
+            device=str(values["device"]),
+            threads=int(values["threads"]),
+            spent=None if spent is None else float(spent),
         )

@@ -37,7 +37,8 @@ from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
 from tongsa.tasks.contract import Evaluation, Task, Workers, refuse_what_translation_alone_has
 from tongsa.tasks.parser import PARSING, Parser, build_parser_model, linearisation_of, readable, tags_as_json
-from tongsa.tasks.translation import LOSSES, TranslationObjective
+from tongsa.tasks.translation import TranslationObjective
+from tongsa.tasks.translation_recipe import LOSSES
 from tongsa.text.subwords import Subwords, VocabularySizeError, learn
 
 DEFAULT_RECIPE = "parsing"

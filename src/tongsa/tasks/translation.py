@@ -14,12 +14,9 @@ from safetensors.torch import save
 from torch import Tensor
 
 from tongsa.base.devices import choose_device, usable_cores
-from tongsa.base.errors import RecipeError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
-from tongsa.config.auto import GPU_SPEED, Situation, choose_recipe
-from tongsa.config.presets import load_recipe
 from tongsa.corpus.clean import Cleaned
 from tongsa.data.batches import Batch, PairOrder, Rows, assemble
 from tongsa.data.ids import Sentences
@@ -36,7 +33,6 @@ from tongsa.formats.pairs import Reading, Tally, open_corpus
 from tongsa.models.contracts import Seq2Seq
 from tongsa.models.lexical_start import start_as_lexicon
 from tongsa.models.loss import Loss, smoothed_cross_entropy
-from tongsa.models.speed import training_speed
 from tongsa.models.transformer import Transformer
 from tongsa.models.weights import build_model, load_weights, read_weights
 from tongsa.pages.translation import write_translation_report
@@ -55,16 +51,12 @@ from tongsa.tasks.contract import (
     reduced_precision,
     token_loss,
 )
-from tongsa.tasks.finetuning import Mixture, fine_tuning_recipe, scores_before_and_after
+from tongsa.tasks.finetuning import Mixture, scores_before_and_after
 from tongsa.tasks.inheriting import write_inherited
+from tongsa.tasks.translation_recipe import LOSSES, SELECTS, choose_for, recipe_before_reading, selecting_metric
 from tongsa.text.sentences import split
 from tongsa.text.subwords import END, Subwords, VocabularySizeError
 from tongsa.translation.translator import Translator
-
-SELECTS = "bleu"
-"""The metric that selects checkpoints if the recipe names none."""
-
-LOSSES = ("log_loss", "perplexity")
 
 PROMISING = 0.75
 """Loss, in entropies of the tokens without context, from which on translations are worth scoring."""
@@ -88,8 +80,7 @@ class Translation(Task[Translator]):
 
     def prepare(self, run: Run, options: TrainOptions, show: Show) -> Recipe:
         """Read the corpora, choose what the recipe leaves open, and write subwords and ids."""
-        recipe = _recipe_before_reading(options)
-        _check_positions(recipe)
+        recipe = recipe_before_reading(options)
         section = recipe.corpus
         reading = Reading(
             source=options.source, target=options.target, encoding=section.encoding, salvage=section.salvage
@@ -294,35 +285,6 @@ def log_loss(model: Seq2Seq, data: Prepared, workers: Workers) -> tuple[float, i
     return float(sums[0]), int(sums[1])
 
 
-def selecting_metric(recipe: Recipe) -> str:
-    """The metric that selects checkpoints; the recipe may name one."""
-    name = recipe.training.select or SELECTS
-    if name not in LOSSES and not isinstance(METRICS.find(name), TextMetric):
-        known = [*LOSSES, *(each for each, metric in METRICS.items() if isinstance(metric, TextMetric))]
-        raise RecipeError(f"training.select is {name!r}; it can be {', '.join(known)}")
-    return name
-
-
-def _recipe_before_reading(options: TrainOptions) -> Recipe:
-    """The recipe as far as it is known before the corpora are read, so that wrong settings are reported early."""
-    settings = dict(options.settings)
-    if options.init:
-        recipe = fine_tuning_recipe(Run(Path(options.init)), settings, options.source, options.target)
-    elif options.recipe == "auto":
-        recipe = choose_recipe(Situation(pairs=100_000, characters=10**7), settings).recipe
-    else:
-        recipe = load_recipe(options.recipe, settings)
-    selecting_metric(recipe)
-    return recipe
-
-
-def _check_positions(recipe: Recipe) -> None:
-    """Check that learned positions cover the longest sentences of the corpus."""
-    positions, longest = recipe.model.longest, recipe.corpus.max_tokens
-    if positions is not None and positions <= longest:
-        raise RecipeError(f"model.max_positions {positions} must be above corpus.max_tokens {longest}")
-
-
 def _write_ids(
     run: Run, text: Spill, validation: Pairs | None, recipe: Recipe, options: TrainOptions, show: Show
 ) -> Recipe:
@@ -343,15 +305,7 @@ def _write_ids(
 
     if options.recipe != "auto" or options.begins_with:
         return write(recipe)
-    gpu = choose_device(options.device).type == "cuda"
-    situation = Situation(
-        pairs=text.survey.pairs,
-        characters=text.survey.characters,
-        gpu=gpu,
-        minutes=options.minutes,
-        speed=GPU_SPEED if gpu else training_speed(options.threads or usable_cores()),
-    )
-    choice = choose_recipe(situation, options.settings)
+    choice = choose_for(text.survey, options)
     show.say("recipe auto chose")
     for reason in choice.reasons:
         show.say(f"  {reason}")

@@ -6,9 +6,6 @@ is nothing to exchange.
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,8 +15,8 @@ from pathlib import Path
 from tongsa.base.errors import TongsaError, TrainingError
 from tongsa.base.progress import Silent
 from tongsa.runs.directory import Run
-from tongsa.runs.job import TrainOptions
-from tongsa.training.run import train_with
+from tongsa.training.fitting import fit
+from tongsa.training.loop import End
 from tongsa.training.workers import end_with_input, explain_end
 
 INTERRUPTED = 130
@@ -48,8 +45,8 @@ class TrainingBeside:
 
 
 @contextmanager
-def training_beside(options: TrainOptions, run: Run) -> Iterator[TrainingBeside]:
-    """Train, or continue to, beside what the block does; a block that fails stops the training."""
+def training_beside(run: Run) -> Iterator[TrainingBeside]:
+    """Fit a prepared run directory beside what the block does; a block that fails stops the training."""
     # Its own process group: Ctrl-C in a terminal goes only to the main process, which then stops this one. Its input
     # stays open as long as the main process lives.
     process = subprocess.Popen(
@@ -58,9 +55,6 @@ def training_beside(options: TrainOptions, run: Run) -> Iterator[TrainingBeside]
     assert process.stdin, "it is a pipe"
     training = TrainingBeside(process, run)
     try:
-        with suppress(OSError):  # if it has died already, its exit code tells
-            process.stdin.write(f"{json.dumps(dataclasses.asdict(options))}\n".encode())
-            process.stdin.flush()
         yield training
     except BaseException:
         training.stop()
@@ -73,22 +67,13 @@ def training_beside(options: TrainOptions, run: Run) -> Iterator[TrainingBeside]
 
 def main() -> int:
     run = Run(Path(sys.argv[1]))
-    options = TrainOptions.from_values(json.loads(_first_line()))
     end_with_input()
     try:
-        trained = train_with(options, run, Silent(), resume=True)
+        end = fit(run, Silent())
     except TongsaError as error:
         print(f"{run.path}: error: {error}", file=sys.stderr, flush=True)
         return 2
-    return INTERRUPTED if trained is None else 0
-
-
-def _first_line() -> bytes:
-    """The first line of the input, read without a buffer: the end of the input is watched for afterwards."""
-    line = b""
-    while (byte := os.read(0, 1)) not in (b"\n", b""):
-        line += byte
-    return line
+    return INTERRUPTED if end == End.INTERRUPTED else 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from tongsa.base.errors import DirectoryError, TongsaError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.progress import Show
 from tongsa.config import Recipe
+from tongsa.data.prepare import DIVERSIFIED
 from tongsa.formats.pairs import Reading, aligned_files
 from tongsa.runs.directory import Run
 from tongsa.runs.job import TrainOptions
@@ -67,6 +68,11 @@ def change_job(
                 f"the section [{section}] of a training cannot change when it is resumed",
                 "Start a new training with another --out instead.",
             )
+    if changed.training.diversify != recipe.training.diversify:
+        raise UsageError(
+            "training.diversify of a training cannot change when it is resumed",
+            "It decides about the text to learn from. Start a new training with another --out instead.",
+        )
     options = dataclasses.replace(
         job.options, minutes=minutes or job.options.minutes, loggers=loggers or job.options.loggers
     )
@@ -203,8 +209,12 @@ def prepare_again(run: Run, options: TrainOptions, show: Show) -> Recipe:
         written = None
     try:
         recipe = write_data(run, options, show)
+        if (aside / DIVERSIFIED).is_dir():  # only the translators that made these pairs could make them again
+            shutil.copytree(aside / DIVERSIFIED, run.data / DIVERSIFIED)
+            run.write_checksums()
         if written and _data(written, run) != _data(Checksums.read(run.checksums_file), run):
-            raise DirectoryError("the corpus is no longer the one that the training began with")
+            made = ", or the pairs made of it are damaged" if (aside / DIVERSIFIED).is_dir() else ""
+            raise DirectoryError(f"the corpus is no longer the one that the training began with{made}")
     except Exception:
         shutil.rmtree(run.data, ignore_errors=True)
         aside.rename(run.data)

@@ -49,7 +49,7 @@ class TrainingLogger:
             processes=self.trainer.group.size,
             threads=job.threads,
         )
-        minutes = job.options.minutes
+        minutes = job.minutes
         self._by_time = bool(minutes)
         total = 60 * minutes if minutes else recipe.training.updates
         self._shown = start.seconds if self._by_time else float(start.update)
@@ -120,7 +120,7 @@ def card_of(recipe: Recipe, job: Job, progress: Progress, examples: int, weights
         updates=progress.update,
         epochs=progress.position.epoch,
         target_tokens=progress.target_tokens,
-        minutes=round(progress.seconds / 60, 2),
+        minutes=round(progress.seconds / 60 + (job.spent or 0.0), 2),
         seed=options.seed,
         weights=weights,
     )

@@ -170,7 +170,7 @@ class Trainer:
     def _fraction(self, sent: float) -> float:
         """The fraction of the budget, from the one that the main process sent, which is only of single precision."""
         by_updates = min(1.0, (self.progress.update + 1 - self.progress.stage_began) / self.section.updates)
-        return max(sent, by_updates) if self.job.options.minutes else by_updates
+        return max(sent, by_updates) if self.job.minutes else by_updates
 
     def _add_gradients(self, chunks: list[Rows]) -> bool:
         """Add up the gradients of this worker's chunks; return False if one did not fit, to begin again with less."""
@@ -227,7 +227,7 @@ class Trainer:
 
     def _used(self, update: int, seconds: float) -> float:
         """The fraction of the budget (updates of this stage or minutes, whichever is further) that is used."""
-        minutes = self.job.options.minutes
+        minutes = self.job.minutes
         by_time = seconds / (60 * minutes) if minutes else 0.0
         return min(1.0, max((update - self.progress.stage_began) / self.section.updates, by_time))
 
@@ -259,7 +259,7 @@ class Trainer:
 
     def _limited_validations(self) -> ValidationTime | None:
         """A limit for validations, if the budget is in minutes and nothing relies on the score of every checkpoint."""
-        minutes, section = self.job.options.minutes, self.section
+        minutes, section = self.job.minutes, self.section
         relied_on = section.validate_every or section.patience or not self.objective.validations_can_wait
         if not minutes or relied_on:
             return None

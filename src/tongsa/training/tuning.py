@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tongsa.base.devices import choose_device
+from tongsa.base.devices import choose_device, started_by_torchrun
 from tongsa.base.errors import TrainingError, UsageError
 from tongsa.base.files import write_atomically
 from tongsa.base.locks import locked
@@ -34,8 +34,9 @@ from tongsa.tasks import TASKS
 from tongsa.text.subwords import VocabularySizeError
 from tongsa.training.candidates import SIZE, draw_candidates, peak
 from tongsa.training.continuing import began, differences, write_data
+from tongsa.training.fitting import fit, write_job
 from tongsa.training.loop import DivergedError, End
-from tongsa.training.run import fit, share_prepared, take_prepared, train_with, write_job
+from tongsa.training.run import share_prepared, take_prepared, train_with
 from tongsa.training.rungs import (
     LEAST_FINAL,
     SHARE,
@@ -49,7 +50,6 @@ from tongsa.training.rungs import (
     same_tokens,
     trainings,
 )
-from tongsa.training.workers import started_by_torchrun
 
 FEWEST_UPDATES, FEWEST_SECONDS = 4, 5.0
 """Shortest first rung."""

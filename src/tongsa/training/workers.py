@@ -24,6 +24,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from tongsa.base.devices import started_by_torchrun
 from tongsa.base.errors import TrainingError
 from tongsa.runs.directory import Run
 
@@ -152,10 +153,6 @@ def _together() -> Iterator[None]:
 
 
 _CONTINUE = "The last checkpoint is safe. Continue from it:  tongsa resume DIR"
-
-
-def started_by_torchrun() -> bool:
-    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
 
 
 def local_threads(cores: int) -> int:

@@ -19,7 +19,7 @@ from tongsa.formats.pairs import Reading, open_corpus
 from tongsa.lab.compare import sizes
 from tongsa.lab.compare.plan import CompareOptions, ComparisonPlan, shared_recipe, write_plan
 from tongsa.text.subwords import VocabularySizeError
-from tongsa.training.run import resolved
+from tongsa.training.fitting import resolved
 
 PREPARED = "prepared"
 

@@ -33,14 +33,15 @@ from tongsa.lab.speedrun.records import TEST_METRICS, Point, Record
 from tongsa.runs.card import Score
 from tongsa.runs.directory import Run
 from tongsa.runs.job import Job, TrainOptions
-from tongsa.tasks.translation import selecting_metric
+from tongsa.tasks.translation_recipe import selecting_metric
 from tongsa.text.subwords import Subwords
 from tongsa.training.checkpoint import Checkpoint, checkpoints, latest
 from tongsa.training.continuing import refuse_changes, repair_prepared
+from tongsa.training.fitting import fit
 from tongsa.training.logger import card_of
 from tongsa.training.loop import End
 from tongsa.training.publish import publish, publishable
-from tongsa.training.run import fit, prepare
+from tongsa.training.run import prepare
 from tongsa.translation.translator import Translator
 
 BEAM = 4
@@ -83,7 +84,8 @@ class RaceOptions:
 
     def training(self) -> TrainOptions:
         """The options of the training."""
-        settings = {"training.snapshots": str(CHECKPOINTS)}
+        # one training, from beginning to end: its checkpoints are what is scored
+        settings = {"training.snapshots": str(CHECKPOINTS), "training.diversify": "false"}
         if self.updates is not None:
             settings["training.updates"] = str(self.updates)
         return TrainOptions(

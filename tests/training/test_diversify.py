@@ -38,7 +38,7 @@ class Killed(Exception):
 def fluent(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first translators, which have learnt nothing in a few updates, write numbered sentences."""
 
-    def from_weights(card: Any, subwords: Any, weights: Any, *, device: str) -> Any:
+    def from_weights(card: Any, subwords: Any, weights: Any, **machine: Any) -> Any:
         word, numbers = {"en": "sentence", "ko": "문장"}[card.target], iter(range(PAIRS))
 
         def translate(texts: list[str], options: object) -> list[Any]:

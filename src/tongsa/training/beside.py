@@ -34,7 +34,11 @@ class TrainingBeside:
         code = self._process.wait()
         if code not in (0, INTERRUPTED):
             how, why = explain_end(code)
-            raise TrainingError(f"the training of {self._run.path} has ended {how}", why, "The same command continues.")
+            raise TrainingError(
+                f"the training of {self._run.path} has ended {how}",
+                why,
+                "What it has saved is kept: `tongsa resume` continues.",
+            )
         return code == 0
 
     def stop(self) -> None:

@@ -162,10 +162,11 @@ def _newest(run: Run) -> Checkpoint:
 def _translated(first: Run, run: Run, pairs: PairIds, recipe: Recipe, show: Show) -> PairIds:
     """Let one of the first translators translate the sources of the pairs; return the new pairs as ids."""
     _, job = first.read_job()
+    threads = run.read_job()[1].options.threads or usable_cores()  # the first one had a part of them
     newest = _newest(first)
     subwords = Prepared.open(first.path).subwords
     card = card_of(recipe, job, newest.progress(), len(pairs))
-    translator = Translator.from_weights(card, subwords, newest.weights(), device=job.device)
+    translator = Translator.from_weights(card, subwords, newest.weights(), device=job.device, threads=threads)
     tally = Tally()
     made = _made(translator, pairs, run, tally, show)
     found = write_ids(
@@ -174,7 +175,7 @@ def _translated(first: Run, run: Run, pairs: PairIds, recipe: Recipe, show: Show
         subwords,
         recipe.corpus,
         key="",
-        threads=job.options.threads or usable_cores(),
+        threads=threads,
         tally=tally,
         advance=lambda count: None,
     )

@@ -99,7 +99,13 @@ class Translator:
 
     @classmethod
     def from_weights(
-        cls, card: Card, subwords: Subwords, weights: Mapping[str, Tensor], *, device: str = "auto"
+        cls,
+        card: Card,
+        subwords: Subwords,
+        weights: Mapping[str, Tensor],
+        *,
+        device: str = "auto",
+        threads: int | None = None,
     ) -> Translator:
         """Create a translator from weights in memory, with the engine that `load` would choose.
 
@@ -109,7 +115,7 @@ class Translator:
         try:
             subwords.save(folder)
             Run(folder).write_translator(card, weights)
-            translator = cls.load(folder, device=device)
+            translator = cls.load(folder, device=device, threads=threads)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

@@ -25,6 +25,9 @@ UPDATES = 20_000
 
 SMALLEST_BATCH, LARGEST_BATCH = 1536, 4096
 
+FEWEST_TOKENS = 6000.0 * SMALLEST_BATCH
+"""Target tokens that even the least text is read for, again and again: BLEU rises long after the loss does."""
+
 GPU_SPEED = 1e13
 """Operations per second that are expected of a GPU: a guess, since none was measured."""
 
@@ -110,7 +113,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
             "batch_tokens": batch,
             "warmup": max(30, min(1000, updates // 25)),
             # The time is what ends a training with --minutes, unless more epochs would be of no use.
-            "updates": max(300, round(_epochs(situation.pairs) * situation.tokens / batch)),
+            "updates": max(300, round(_epochs(situation) * situation.tokens / batch)),
         },
         "decoding": {"length_penalty": LENGTH_PENALTY},
     }
@@ -130,7 +133,7 @@ def choose_recipe(situation: Situation, settings: Mapping[str, str]) -> Choice:
 
 def _planned(situation: Situation, name: str, vocabulary: int) -> float:
     """Target tokens that a training reads: those of all epochs, or as many as the time allows."""
-    return min(_epochs(situation.pairs) * situation.tokens, _tokens_in_time(situation, name, vocabulary))
+    return min(_epochs(situation) * situation.tokens, _tokens_in_time(situation, name, vocabulary))
 
 
 def _diversifies(situation: Situation, name: str, vocabulary: int, settings: Mapping[str, str]) -> bool:
@@ -211,9 +214,9 @@ def _vocabulary(situation: Situation) -> int:
     return min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
 
 
-def _epochs(pairs: int) -> float:
+def _epochs(situation: Situation) -> float:
     """Passes over the text after which little more is learnt; little text is worth more of them."""
-    return max(14_000 / math.sqrt(pairs), 1000 / math.sqrt(math.sqrt(pairs)))
+    return max(FEWEST_TOKENS / situation.tokens, 1000 / math.sqrt(math.sqrt(situation.pairs)))
 
 
 def _dropout(epochs: float) -> float:

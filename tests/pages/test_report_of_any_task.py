@@ -27,6 +27,7 @@ def report(scores: dict[str, Score], validations: list[dict[str, float]], sectio
         updates=EVENTS,
         validations=[{"update": 5 * n, "seconds": 5.0 * n, **each} for n, each in enumerate(validations, 1)],
         cleaning={},
+        diversify={},
         job=None,
         examples=[],
     )
@@ -61,6 +62,7 @@ def reproduced(options: TrainOptions) -> str:
         updates=[],
         validations=[],
         cleaning={},
+        diversify={},
         job=Job(options=options, device="cpu", threads=1),
         examples=[],
     )

@@ -143,6 +143,17 @@ def test_what_cleaning_left_out_is_told_where_the_log_has_it(
     page = written(run_with(5, 0, GOOD, extra), translator)
     assert "left out with an empty side" in page.text
     assert "29,100" in page.text
+    assert "made by translating" not in page.text
+
+
+def test_pairs_that_were_made_are_told_apart(run_with: Callable[..., Path], translator: Translator) -> None:
+    extra = (
+        '{"event": "cleaning", "update": 0, "seconds": 0, "seen": 29000, "dropped": {}}\n'
+        '{"event": "diversify", "update": 0, "seconds": 0, "pairs": 29000, "made": 57123}\n'
+    )
+    page = written(run_with(5, 0, GOOD, extra), translator)
+    assert "made by translating the text" in page.text
+    assert "57,123" in page.text
 
 
 def test_a_model_without_attention_says_so(

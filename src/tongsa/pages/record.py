@@ -31,6 +31,8 @@ class TrainingRecord:
     validations: list[Event]
     cleaning: Event
     """`seen` and `dropped` (counts by filter), if the log has them."""
+    diversify: Event
+    """`made`: the number of pairs that were made by translating the text, if there are such."""
     job: Job | None
     examples: list[Event]
     """The validation examples with the model's output, as the task wrote them."""
@@ -50,6 +52,7 @@ class TrainingRecord:
             updates=[event for event in events if event["event"] == "update" and _counts(event)],
             validations=[event for event in events if event["event"] == "validation" and _counts(event)],
             cleaning=last("cleaning"),
+            diversify=last("diversify"),
             job=_job(run),
             examples=_examples(run.examples_file),
         )

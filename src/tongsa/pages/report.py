@@ -198,6 +198,8 @@ def _cleaning(record: TrainingRecord, subject: Subject) -> str:
     seen = finite(record.cleaning, "seen")
     rows = [["read", number(seen)]] if seen is not None else []
     rows += [[f"left out {escape(name)}", escape(_value(times))] for name, times in dropped.items()]
+    made = finite(record.diversify, "made")
+    rows += [["made by translating the text", number(made)]] if made else []
     examples = record.card.training.examples
     rows += [["<b>trained on</b>", f"<b>{number(examples)}</b>"]] if examples else []
     return table([escape(subject.examples), ""], rows, "plain")

@@ -146,6 +146,7 @@ def test_little_text_and_much_time_are_translated_by_their_own_translators() -> 
         {"minutes": 3},
         {"minutes": None},
         {"pairs": 216_000, "characters": 31_000_000},
+        {"pairs": 2000, "characters": 100_000},
         {"speed": 1e10},
         {"gpu": True},
         {"can_diversify": False},

@@ -47,6 +47,9 @@ FEW_EPOCHS = 10.0
 DIVERSIFY_EPOCHS = 25.0
 """From this on a text is translated by its own translators: new pairs teach more than reading the same ones again."""
 
+DIVERSIFY_PAIRS = 20_000
+"""Fewest pairs for that: translators of 2,000 pairs teach each other nonsense, those of 29,000 teach well."""
+
 DIRECTIONS = 3
 """Times as many pairs as the text has: the real ones, and its translations in both directions."""
 
@@ -141,6 +144,8 @@ def _diversifies(situation: Situation, name: str, vocabulary: int, settings: Map
     if "training.diversify" in settings:
         return settings["training.diversify"] == "true"
     if not situation.can_diversify or situation.minutes is None or situation.gpu:
+        return False
+    if situation.pairs < DIVERSIFY_PAIRS:
         return False
     return _planned(situation, name, vocabulary) >= DIVERSIFY_EPOCHS * situation.tokens
 

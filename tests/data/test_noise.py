@@ -35,14 +35,6 @@ def test_a_share_of_the_chunks_is_changed() -> None:
     assert 25 < sum(changed) < 80
 
 
-def test_joined_sentences_are_their_texts_joined() -> None:
-    source, target = Noise(0.5, 200)._joined(SOURCE[:5], TARGET[:5])
-    expected = [" ".join(pair[0] for pair in PAIRS[first : min(5, first + 2)]) for first in (0, 2, 4)]
-    assert texts(source) == expected
-    assert texts(target)[1] == f"{PAIRS[2][1]} {PAIRS[3][1]}"
-    assert source[0] == SUBWORDS.source.encode(expected[0]), "as the translator would encode it"
-
-
 def test_nothing_becomes_longer_than_the_longest() -> None:
     longest = max(map(len, SOURCE + TARGET))
     for seed in range(60):

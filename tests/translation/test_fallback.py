@@ -52,3 +52,22 @@ def test_a_translation_into_another_script_is_broken() -> None:
     again = SearchAgain(Translation(text="오늘은 날씨가 좋습니다."))
     found = without_broken(SENTENCES, {0: Translation(text="Wetter schön")}, ("en", "ko"), Search(), again)
     assert found[0].text == "오늘은 날씨가 좋습니다."
+
+
+def test_an_empty_translation_is_always_replaced() -> None:
+    again = SearchAgain(Translation(text=""), Translation(text=ENGLISH), GOOD)
+    made = {0: Translation(text=""), 1: Translation(text=SENTENCES[1].text)}
+    found = without_broken(SENTENCES, made, ("en", "de"), Search(), again, only_empty=True)
+    assert found[0].text == ENGLISH
+    assert found[0].notes == ("another of the n-best was taken, as the best was empty",)
+    assert found[1] == made[1]  # a copy stays unless that is asked for
+    assert [sources for sources, _ in again.calls] == [[[1]]]
+    thorough = without_broken(SENTENCES, made, ("en", "de"), Search(), again)
+    assert thorough[0].text == GOOD.text
+
+
+def test_what_has_no_letters_may_have_an_empty_translation() -> None:
+    again = SearchAgain(GOOD)
+    made = {0: Translation(text="")}
+    assert without_broken([Sentence("...", [1])], made, ("en", "de"), Search(), again, only_empty=True) == made
+    assert again.calls == []

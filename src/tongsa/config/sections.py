@@ -136,7 +136,7 @@ class TrainingSection:
     """Translate the text by two translators trained on it, one for each direction, and learn from these pairs too; a
     part of the budget is for them; translation."""
     noise: float = 0.0
-    """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing, joined lines); translation."""
+    """Share of the chunks whose sources are disturbed (case, full stop, typos, spacing); translation."""
     beta1: float = 0.9
     """Adam's beta_1 (§5.3)."""
     beta2: float = 0.98

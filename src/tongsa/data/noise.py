@@ -1,9 +1,8 @@
 """Noise while training: sources as people type them, so that case, punctuation and typos do not decide the meaning.
 
-A chunk is changed as a whole, in one of several ways, or not at all. Perturbed sentences are longer in subwords (upper
-case falls apart into letters, joined sentences are twice as long); spread over all chunks, they would lengthen the
-padding of every other sentence. What happens to a chunk is a function of its seed, as with subword sampling, so a
-resumed training sees the same.
+A chunk is changed as a whole, in one of several ways, or not at all. Perturbed sentences are longer in subwords, since
+mistyped words fall apart; spread over all chunks, they would lengthen the padding of every other sentence. What happens
+to a chunk is a function of its seed, as with subword sampling, so a resumed training sees the same.
 """
 
 from __future__ import annotations
@@ -13,11 +12,12 @@ from dataclasses import dataclass
 from random import Random
 
 from tongsa.text.lines import tidy
-from tongsa.text.perturbations import PERTURBATIONS, SEVERAL, Change
+from tongsa.text.perturbations import PERTURBATIONS, Change
 from tongsa.text.subwords import Subwords, Vocabulary
 
-KINDS = ("lower", "upper", "end", "typos", "spacing", SEVERAL)
-"""The perturbations that are trained with. Repeated spaces and blanks are tidied before a translator sees them."""
+KINDS = ("lower", "end", "typos", "typos", "spacing", "spacing")
+"""The perturbations that are trained with, the worst ones twice. What a translator can be told of needs no training:
+repeated spaces and blanks are tidied, capitals and lines of several sentences are dealt with before translating."""
 
 Ids = list[int]
 Both = tuple[list[Ids], list[Ids]]
@@ -32,26 +32,11 @@ class Noise:
     """Most subwords of a side: a sentence that would become longer stays as it is."""
 
     def __call__(self, source: list[Ids], target: list[Ids], subwords: Subwords, seed: int) -> Both:
-        """Return the sentences of a chunk, perhaps changed; joined sentences make it shorter."""
+        """Return the sentences of a chunk, perhaps changed."""
         draw = Random(f"noise {seed}")
         if draw.random() >= self.share:
             return source, target
-        kind = draw.choice(KINDS)
-        if kind == SEVERAL:
-            return self._joined(source, target)
-        return self._changed(kind, source, target, subwords, draw)
-
-    def _joined(self, source: list[Ids], target: list[Ids]) -> Both:
-        """Join neighbours, which have similar lengths; pieces never cross a space, so ids are joined as texts are."""
-        joined: Both = ([], [])
-        place = 0
-        while place < len(source):
-            pair = [side[place] + side[place + 1] if place + 1 < len(side) else [] for side in (source, target)]
-            fits = all(0 < len(ids) <= self.longest for ids in pair)
-            for side, together, both in zip((source, target), pair, joined, strict=True):
-                both.append(together if fits else side[place])
-            place += 2 if fits else 1
-        return joined
+        return self._changed(draw.choice(KINDS), source, target, subwords, draw)
 
     def _changed(self, kind: str, source: list[Ids], target: list[Ids], subwords: Subwords, draw: Random) -> Both:
         perturbation = PERTURBATIONS[kind]

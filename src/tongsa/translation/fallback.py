@@ -1,4 +1,6 @@
-"""Another of the n-best, where the best translation is broken: a loop, cut off, a copy, or in another script.
+"""Another of the n-best, where the best translation is broken: empty, a loop, cut off, a copy, or in another script.
+
+An empty one is always replaced; the others on demand, since a copy or another script may be what is wanted.
 
 Only broken sentences are searched again, with more hypotheses, so ordinary ones cost nothing.
 """
@@ -16,6 +18,8 @@ from tongsa.translation.sentences import Sentence, Translation
 CANDIDATES = 8
 """Hypotheses among which one that is not broken is looked for."""
 
+EMPTY = "empty"
+
 REASONS = {
     REPETITION_CUT: "a loop",
     LENGTH_LIMIT: "cut off",
@@ -26,8 +30,14 @@ REASONS = {
 SearchAgain = Callable[[list[list[int]], Search], Iterable[Translation]]
 
 
-def reason_against(source: str, translation: Translation, languages: tuple[str, str]) -> str | None:
+def reason_against(
+    source: str, translation: Translation, languages: tuple[str, str], *, only_empty: bool = False
+) -> str | None:
     """Return why a translation is broken, or None if it is not."""
+    if not translation.text.strip():
+        return EMPTY if any(map(str.isalpha, source)) else None
+    if only_empty:
+        return None
     noted = next((note for note in translation.notes if note in REASONS), None)
     found = noted or foreign_text(source, translation.text, *languages)
     return REASONS[found] if found else None
@@ -39,6 +49,8 @@ def without_broken(
     languages: tuple[str, str],
     search: Search,
     search_again: SearchAgain,
+    *,
+    only_empty: bool = False,
 ) -> dict[int, Translation]:
     """Return the translations with broken ones replaced, where one of the n-best is not; a note says so.
 
@@ -47,7 +59,7 @@ def without_broken(
     reasons = {
         place: reason
         for place, translation in made.items()
-        if (reason := reason_against(sentences[place].text, translation, languages))
+        if (reason := reason_against(sentences[place].text, translation, languages, only_empty=only_empty))
     }
     if not reasons:
         return dict(made)
@@ -57,7 +69,7 @@ def without_broken(
     groups = search_again([sentences[place].ids for place in reasons], wider)
     for (place, reason), best in zip(reasons.items(), groups, strict=True):
         for other in (best, *best.alternatives):
-            if not reason_against(sentences[place].text, other, languages):
+            if not reason_against(sentences[place].text, other, languages, only_empty=only_empty):
                 notes = (*other.notes, fallback_note(reason))
                 replaced[place] = replace(other, alternatives=(), notes=notes)
                 break

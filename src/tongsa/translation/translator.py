@@ -227,9 +227,9 @@ class Translator:
         plain = [place for place in known if place not in terms]
         sources = [sentences[place].ids for place in plain]
         made = dict(zip(plain, self._searched(sources, search, full=full), strict=True))
-        if options.fallback and search.nbest == 1 and not search.sampling:
-            languages = self.card.source, self.card.target
-            made = without_broken(sentences, made, languages, search, partial(self._searched, full=full))
+        if search.nbest == 1 and not search.sampling:
+            languages, again = (self.card.source, self.card.target), partial(self._searched, full=full)
+            made = without_broken(sentences, made, languages, search, again, only_empty=not options.fallback)
         if terms:
             placed = self._with_terms([sentences[place] for place in terms], list(terms.values()), search)
             made |= zip(terms, placed, strict=True)

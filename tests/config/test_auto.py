@@ -101,9 +101,11 @@ def test_settings_win_over_what_auto_chooses_and_the_reasons_say_so() -> None:
 def test_other_optimizers_and_architectures_keep_the_learning_rate_of_the_preset(settings: dict[str, str]) -> None:
     text = Situation(pairs=5000, characters=500_000)
     training = choose_recipe(text, settings).recipe.training
-    assert (training.optimizer, training.peak) == ("adam", PRESETS["tiny"]["training"]["peak"])
+    preset = PRESETS["tiny"]["training"]
+    assert (training.optimizer, training.peak, training.schedule) == ("adam", preset["peak"], preset["schedule"])
     assert training.weight_decay == 0
-    assert choose_recipe(text, {}).recipe.training.optimizer == "muon"
+    chosen = choose_recipe(text, {}).recipe.training
+    assert (chosen.optimizer, chosen.schedule) == ("muon", "trapezoid")
 
 
 @pytest.mark.parametrize("minutes", [15, 24 * 60])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tongsa.config import TrainingSection
-from tongsa.config.schedules import Moment, equation_3
+from tongsa.config.schedules import FALLING, Moment, equation_3
 from tongsa.config.schedules import learning_rate as rate_at
 
 
@@ -62,9 +62,17 @@ def test_cosine_reaches_its_peak_at_the_end_of_the_warm_up(updates: int) -> None
     assert rates[-1] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_a_trapezoid_stays_at_its_peak_and_falls_to_0_in_a_line() -> None:
+    section = TrainingSection(schedule="trapezoid", peak=0.003, warmup=10)
+    assert learning_rate(section, 64, 5, 0.005) == pytest.approx(0.0015)
+    rates = [learning_rate(section, 64, update, update / 1000) for update in (10, 100, 250, 500, 750, 1000)]
+    assert rates == pytest.approx([0.003, 0.003, 0.003, 0.002, 0.001, 0.0])
+
+
+@pytest.mark.parametrize("schedule", FALLING)
 @pytest.mark.parametrize("updates", [400, 100, 10])
-def test_a_budget_too_short_for_the_warm_up_has_its_peak_in_the_middle(updates: int) -> None:
-    section = TrainingSection(schedule="cosine", peak=0.003, warmup=300, updates=updates)
+def test_a_budget_too_short_for_the_warm_up_has_its_peak_in_the_middle(schedule: str, updates: int) -> None:
+    section = TrainingSection(schedule=schedule, peak=0.003, warmup=300, updates=updates)
     rates = [learning_rate(section, 64, update, update / updates) for update in range(1, updates + 1)]
     half = updates // 2
     assert max(rates) == rates[half - 1] == pytest.approx(0.003)
@@ -78,7 +86,7 @@ def test_constant_stays_at_the_peak_after_the_warm_up() -> None:
     assert [learning_rate(section, 64, update, 0.9) for update in (1, 10, 999)] == pytest.approx([0.0003, 0.003, 0.003])
 
 
-@pytest.mark.parametrize("schedule", ["noam", "inverse-sqrt", "cosine", "constant"])
+@pytest.mark.parametrize("schedule", ["noam", "inverse-sqrt", "cosine", "trapezoid", "constant"])
 def test_every_schedule_rises_through_the_warm_up(schedule: str) -> None:
     section = TrainingSection(schedule=schedule, peak=0.01, warmup=20)
     rates = [learning_rate(section, 64, update, update / 10_000) for update in range(1, 21)]

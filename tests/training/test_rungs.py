@@ -38,9 +38,13 @@ def test_candidates_with_other_batches_see_as_many_tokens() -> None:
     assert same_tokens(100, larger, before) == 200
 
 
-@pytest.mark.parametrize("name", ["tiny", "base"])
-def test_a_rung_ends_with_a_learning_rate_of_0_whatever_the_schedule(name: str) -> None:
-    recipe = rung_recipe(load_recipe(name, {}), 100)
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [("tiny", "cosine", "cosine"), ("tiny", "trapezoid", "trapezoid"), ("base", "noam", "cosine")],
+)
+def test_a_rung_ends_with_a_learning_rate_of_0_whatever_the_schedule(name: str, given: str, expected: str) -> None:
+    recipe = rung_recipe(load_recipe(name, {"training.schedule": given}), 100)
+    assert recipe.training.schedule == expected
     assert recipe.training.updates == 100
     rates = [
         learning_rate(recipe.training, Moment(update=update, fraction=update / 100, d_model=recipe.model.d_model))

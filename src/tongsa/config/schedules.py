@@ -29,7 +29,10 @@ class Moment:
 Schedule = Callable[["TrainingSection", Moment], float]
 
 LONGEST_WARM_UP = 0.5
-"""Most of a budget that the warm-up of a cosine takes."""
+"""Most of a budget that the warm-up of a cosine or a trapezoid takes."""
+
+COOLDOWN = 0.75
+"""Part of a budget in which a trapezoid falls."""
 
 
 def noam(section: TrainingSection, moment: Moment) -> float:
@@ -52,11 +55,15 @@ def cosine(section: TrainingSection, moment: Moment) -> float:
 
     In a budget that is too short for it, the warm-up ends earlier.
     """
-    warm = min(LONGEST_WARM_UP, moment.fraction * section.warmup / moment.update)
-    """Fraction of the budget that the warm-up takes; of minutes, as far as the speed so far tells."""
-    risen = max(_warm_up(section, moment), min(1.0, moment.fraction / LONGEST_WARM_UP))
+    warm = _warm_part(section, moment)
     fallen = max(0.0, moment.fraction - warm) / (1 - warm)
-    return section.peak * risen * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
+    return section.peak * _short_warm_up(section, moment) * (1 + math.cos(math.pi * min(1.0, fallen))) / 2
+
+
+def trapezoid(section: TrainingSection, moment: Moment) -> float:
+    """Stays at the peak after the warm-up, and then falls to 0 in a line: docs/decisions/0032."""
+    falling = min(COOLDOWN, 1 - _warm_part(section, moment))
+    return section.peak * min(_short_warm_up(section, moment), max(0.0, 1 - moment.fraction) / falling)
 
 
 def constant(section: TrainingSection, moment: Moment) -> float:
@@ -78,18 +85,32 @@ def _warm_up(section: TrainingSection, moment: Moment) -> float:
     return min(1.0, moment.update / section.warmup)
 
 
+def _warm_part(section: TrainingSection, moment: Moment) -> float:
+    """Fraction of the budget that the warm-up takes; of minutes, as far as the speed so far tells."""
+    return min(LONGEST_WARM_UP, moment.fraction * section.warmup / moment.update)
+
+
+def _short_warm_up(section: TrainingSection, moment: Moment) -> float:
+    """The warm-up, but of a part of the budget at most."""
+    return max(_warm_up(section, moment), min(1.0, moment.fraction / LONGEST_WARM_UP))
+
+
 SCHEDULES: Registry[Schedule] = Registry(
     "tongsa.schedules",
     {
         "noam": noam,
         "inverse-sqrt": inverse_sqrt,
         "cosine": cosine,
+        "trapezoid": trapezoid,
         "constant": constant,
         "annealed": annealed,
         "linear-start": linear_start,
     },
     kind="schedule",
 )
+
+FALLING = ("cosine", "trapezoid")
+"""Schedules that end with a rate of 0, whatever the budget is."""
 
 
 def learning_rate(section: TrainingSection, moment: Moment) -> float:

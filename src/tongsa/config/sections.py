@@ -123,7 +123,8 @@ class TrainingSection:
     optimizer: Literal["adam", "muon", "sgd"] = "adam"
     """Optimizer (§5.3)."""
     schedule: str = "noam"
-    """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, constant, or one from another package."""
+    """The learning rate over time: noam (Eq. 3), inverse-sqrt, cosine, trapezoid (the peak for a quarter of the
+    budget, then down to 0 in a line), constant, or one from another package."""
     warmup: int = 4000
     """Updates over which the learning rate rises."""
     peak: float = 0.0

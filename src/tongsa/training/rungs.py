@@ -12,6 +12,7 @@ from torch import nn
 
 from tongsa.base.devices import usable_cores
 from tongsa.config import Recipe
+from tongsa.config.schedules import FALLING
 from tongsa.models.weights import load_weights
 from tongsa.pages.curves import points, thinned
 from tongsa.runs.directory import Run
@@ -93,9 +94,10 @@ def rung_recipe(recipe: Recipe, updates: int | None) -> Recipe:
     The learning rate falls to 0 by then, whatever the recipe's schedule is: docs/decisions/0022.
     """
     section = recipe.training
+    falls = section.schedule in FALLING
     changed = dataclasses.replace(
         section,
-        schedule="cosine",
+        schedule=section.schedule if falls else "cosine",
         peak=peak(recipe),
         updates=updates or section.updates,
         checkpoint_every=max(1, updates // SAVES) if updates else section.checkpoint_every,

@@ -20,8 +20,11 @@ CHARACTERS_PER_TOKEN = 3.5
 TOKENS_PER_WEIGHT = 2.5
 """Target tokens that a weight of the layers should see in the time: with fewer, a smaller model learns more."""
 
-LARGEST_VOCABULARY = 16_000
-"""216,000 pairs are learnt better with it than with 8,000 or 32,000 pieces."""
+SMALLEST_VOCABULARY, LARGEST_VOCABULARY = 300, 16_000
+"""216,000 pairs are learnt better with the largest than with 8,000 or 32,000 pieces."""
+
+CHARACTERS_PER_PIECE = 40
+"""Characters of text that a piece needs at least: 2,000 pairs are learnt much better with 2,000 pieces than with 450."""
 
 UPDATES = 20_000
 """Updates that a training should have; a short one has smaller batches instead."""
@@ -216,10 +219,9 @@ def _tokens_in_time(situation: Situation, name: str, vocabulary: int) -> float:
 
 
 def _vocabulary(situation: Situation) -> int:
-    """More text bears a larger vocabulary: each piece should occur in a few hundred characters."""
-    size = min(LARGEST_VOCABULARY, max(300, _rounded(46 * math.sqrt(situation.pairs), 100)))
-    bearable = max(300, situation.characters // 200)
-    return min(size, bearable // 100 * 100 if bearable >= 1000 else bearable)
+    """More text bears a larger vocabulary. Very little text may not have that many different words."""
+    size = min(LARGEST_VOCABULARY, max(SMALLEST_VOCABULARY, _rounded(46 * math.sqrt(situation.pairs), 100)))
+    return min(size, max(SMALLEST_VOCABULARY, situation.characters // CHARACTERS_PER_PIECE))
 
 
 def _epochs(situation: Situation) -> float:

@@ -24,7 +24,7 @@ SMALLEST_VOCABULARY, LARGEST_VOCABULARY = 300, 16_000
 """216,000 pairs are learnt better with the largest than with 8,000 or 32,000 pieces."""
 
 CHARACTERS_PER_PIECE = 40
-"""Characters of text that a piece needs at least: 2,000 pairs are learnt much better with 2,000 pieces than with 450."""
+"""Characters of text that a piece needs at least: 2,000 pairs are learnt much better with 2,000 pieces than 450."""
 
 UPDATES = 20_000
 """Updates that a training should have; a short one has smaller batches instead."""
